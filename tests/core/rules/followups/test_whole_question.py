@@ -15,6 +15,7 @@ FRANCE = ("What is the capital of France?", "Paris is the capital of France. [^1
 LATE = ("Which orders are late?", "Orders 12 and 14 are late. [^1]")
 MAY = ("How many invoices were sent in May?", "42 [^1]")
 PLACED = ("How many orders were placed in 2019?", "1,204 [^1]")
+FERRY = ("When does the ferry leave on Sundays?", "At 09:10. [^1]")
 BOUGHT = ("Did Acme buy Initech?", "Yes. [^1]")
 SAIL = ("When is the sail to be reefed?", "Above twenty knots. [^1]")
 GOLD = ("When does a gold customer get money back?", "After three days. [^1]")
@@ -180,6 +181,16 @@ CASES = [
     ),
     (("Does Acme sell tea?", "Yes."), "And in Initech?", "Does Initech sell tea?"),
     (("Which ferry costs 14 euros?", "None."), "And 15?", "Which ferry costs 15 euros?"),
+    # days are no names, and "does the ferry leave" is about the ferry
+    (FERRY, "How long is it?", "How long is the ferry?"),
+    (FERRY, "And where to?", "When does the ferry leave on Sundays, and where to?"),
+    (FERRY, "And the train?", "When does the train leave on Sundays?"),
+    (FERRY, "And on Mondays?", "When does the ferry leave on Mondays?"),
+    (
+        ("When does the night ferry to the old port leave?", "At 9. [^1]"),
+        "Who owns it?",
+        "Who owns the night ferry?",
+    ),
     # a question word alone, and a time
     (BOUGHT, "When?", "When did Acme buy Initech?"),
     (BOUGHT, "Why?", "Why did Acme buy Initech?"),

@@ -60,6 +60,7 @@ _SET = re.compile(
 _YEAR = re.compile(r"(?<![\w.])(?:1[5-9]|20)[0-9]{2}(?![\w]|\.[0-9])")
 _BEFORE_VERBS = frozenset("i one to we what who you".split())
 _WAY = re.compile(r"\b(?:the|a|an|our) ((?:[a-z-]{1,30} )?[a-z-]{1,30} (?:to|from)) $")
+_DOING = frozenset("do does did".split())
 _MOST_NAMES = 4
 _MOST_NOUN = 4
 
@@ -145,7 +146,9 @@ def noun(question: str) -> str | None:
             runs.append((at, at + 1))
     for first, end in runs:
         if first and words[first - 1].low in ("the", "a", "an", "our", "my"):
-            last = words[min(end, first + _MOST_NOUN) - 1]
+            doing = first > 1 and words[first - 2].low in _DOING
+            stop = end - 1 if doing and _has_verb(runs, first, end) else end
+            last = words[min(stop, first + _MOST_NOUN) - 1]
             return question[words[first - 1].start : last.end]
     if not runs:
         return None
@@ -153,6 +156,11 @@ def noun(question: str) -> str | None:
     if end - first > 1 and first and words[first - 1].low in _BEFORE_VERBS:
         first += 1  # the verb
     return question[words[first].start : words[min(end, first + _MOST_NOUN) - 1].end]
+
+
+def _has_verb(runs: Sequence[tuple[int, int]], first: int, end: int) -> bool:
+    """Whether the words behind "does the" end in its verb: ferry leave, not ferry to Rab leave."""
+    return end - first > 1 and not any(at >= end and stop - at > 1 for at, stop in runs)
 
 
 def _described(question: str) -> str | None:

@@ -23,7 +23,6 @@ from redask.core.rules.followups.spoken_words import (
     DETERMINERS,
     PREPOSITIONS,
     QUESTION_WORDS,
-    TIME_WORDS,
     SpokenWord,
 )
 
@@ -98,7 +97,8 @@ _INSTEAD = re.compile(
 )
 _WORD_ALONE = re.compile(
     r"(?:(?:and|but|so)[, ]{1,2})?(?P<word>why|when|where|how|how many|how much|which|which ones|"
-    r"which one|since when|by whom|until when|how often|how long)(?: exactly| precisely)?",
+    r"which one|since when|by whom|until when|how often|how long|where to|where from|to where|"
+    r"from where|from when|with whom|for whom|at what time)(?: exactly| precisely)?",
     re.IGNORECASE,
 )
 _COUNT = re.compile(
@@ -263,8 +263,3 @@ def _clause_start(question: str, words: Sequence[SpokenWord], at: int) -> int:
         if words[index].low in CLAUSE_WORDS and index < at:
             return index
     return 0
-
-
-def is_time(word: str) -> bool:
-    """Whether a word names a day, a month or a quarter."""
-    return word.lower() in TIME_WORDS

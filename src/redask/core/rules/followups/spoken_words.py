@@ -45,12 +45,13 @@ PREPOSITIONS = frozenset(
 CLAUSE_WORDS = frozenset(
     "and because but how if or than that what when where which while who whose why".split()
 )
-TIME_WORDS = frozenset(
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_TIME_WORDS = frozenset(
     """january february march april may june july august september october november december jan feb
-    mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday
-    sunday today tomorrow yesterday q1 q2 q3 q4""".split()
+    mar apr jun jul aug sep sept oct nov dec today tomorrow yesterday q1 q2 q3 q4""".split()
+    + [day + ending for day in _DAYS for ending in ("", "s")]
 )
-_EMPTY = TIME_WORDS | frozenset("else exactly many much one ones please".split())
+_EMPTY = _TIME_WORDS | frozenset("else exactly many much one ones please".split())
 _PLURALS = frozenset("children men people staff women data criteria".split())
 
 
@@ -77,6 +78,11 @@ def read(text: str) -> list[SpokenWord]:
         if at == len(quoted) or found.start() < quoted[at][0]:
             words.append(SpokenWord(found[0], *found.span()))
     return words
+
+
+def is_time(word: str) -> bool:
+    """Whether a word names a day, days of the week, a month or a quarter."""
+    return word.lower() in _TIME_WORDS
 
 
 def is_plural(word: str) -> bool:
@@ -130,7 +136,7 @@ def _identifiers(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     for literal in terms.literals(text):
         start = text.find(literal, at)
-        if start >= 0 and literal.lower() not in TIME_WORDS:
+        if start >= 0 and not is_time(literal):
             at = start + len(literal)
             yield start, at
 
@@ -141,7 +147,7 @@ def _proper(text: str, said: bool) -> Iterator[tuple[int, int]]:
     for name in proper_names.find(text, spans, forms):
         start, end = spans[name.first][0], spans[name.end - 1][1]
         shown = text[start:end]
-        if shown.lower() in TIME_WORDS or not (name.sure or _is_subject(text, start, end, said)):
+        if is_time(shown) or not (name.sure or _is_subject(text, start, end, said)):
             continue
         end -= 2 * shown.endswith(("'s", "’s"))
         behind = _NUMBER_BEHIND.match(text, end)

@@ -179,8 +179,8 @@ def _slot(text: str, last: str) -> tuple[int, int] | None:
     for pattern in (_YEAR, _NUMBER):
         if pattern.fullmatch(text):
             return next((each.span() for each in reversed([*pattern.finditer(last)])), None)
-    if leaning.is_time(text.split(" ", 1)[0]):
-        words = [each for each in spoken_words.read(last) if leaning.is_time(each.text)]
+    if spoken_words.is_time(text.split(" ", 1)[0]):
+        words = [each for each in spoken_words.read(last) if spoken_words.is_time(each.text)]
         return (words[-1].start, words[-1].end) if words else None
     if not text[0].isupper() and text[0] not in "\"'“«`":
         return None
