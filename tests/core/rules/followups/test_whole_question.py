@@ -184,7 +184,7 @@ CASES = [
     # days are no names, and "does the ferry leave" is about the ferry
     (FERRY, "How long is it?", "How long is the ferry?"),
     (FERRY, "And where to?", "When does the ferry leave on Sundays, and where to?"),
-    (FERRY, "And the train?", "When does the train leave on Sundays?"),
+    (FERRY, "And the fare?", "What is the fare of the ferry?"),
     (FERRY, "And on Mondays?", "When does the ferry leave on Mondays?"),
     (
         ("When does the night ferry to the old port leave?", "At 9. [^1]"),

@@ -50,6 +50,7 @@ _WHOSE = {
     "her": AnaphorKind.PERSON,
     "their": AnaphorKind.PLURAL,
 }
+_DOES = re.compile(r"\b(?:do|does|did) $", re.IGNORECASE)
 _LONG = 4
 
 
@@ -223,7 +224,8 @@ def _attribute(what: str, written: str, last: str, before: Sequence[WholeTurn]) 
         return f"{found['head']}{what}?"
     if whose == "the" and not spoken_words.names(last):
         about = antecedents.noun(last) or ""
-        if about.lower().startswith("the "):
+        # "When does the ferry leave?" "And the fare?": what it does may not be what the fare does
+        if about.lower().startswith("the ") and not _DOES.search(last[: last.find(about)]):
             return f"{last.replace(about, f'the {what}', 1)}?"
     meant = antecedents.meant(kind, before)
     if meant is None:
