@@ -148,6 +148,13 @@ def test_evidence_that_was_asked_for_is_what_is_quoted() -> None:
         ("urn:reddb:document:d/1", '{"path":"a.md"}', "a.md"),
         ("urn:reddb:document:d/1", '{"cells":"A1:B9","path":"a.xlsx","sheet":"S"}', None),
         ("urn:reddb:document:d/1", '{"line":0,"page":true,"text":"x"}', ""),
+        (
+            "urn:reddb:document:d/1",
+            '{"date":"2026-03-03T10:15:00+01:00","from":"Ann","path":"a.eml","text":"x",'
+            '"thread":"1@x","title":"The fair"}',
+            "a.eml, mail of 2026-03-03, subject The fair",
+        ),
+        ("urn:reddb:document:d/1", '{"date":"2026-03-03","from":"A","title":"T"}', ""),
         ("urn:reddb:document:d/1", "no JSON", ""),
         ("urn:reddb:row:d/1", '{"path":"a.md"}', ""),
     ],

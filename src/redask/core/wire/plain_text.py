@@ -11,6 +11,9 @@
     [^1] urn:reddb:document:docs/sailing.md#reefing
          sailing.md, line 12, heading Reefing: … take in the first reef at twenty knots, …
 
+    [^1] urn:reddb:document:mail/fair.eml
+         fair.eml, mail of 2026-03-03, subject Budget for the fair: the budget is 4,200 EUR.
+
     [^1] urn:reddb:row:Q3/7
          prices.xlsx, sheet Q3, cells A8:C8: item: grinder, price: 249
 
@@ -42,6 +45,7 @@ VERDICT_WORDS = {
     "uncited": "uncited:",
     "nothing_to_check": "nothing to check:",
 }
+_MAIL = ("date", "from", "thread", "title")  # what a message has, which has no lines of its own
 _PLACES = ("path", "page", "slide", "sheet", "cells", "line", "heading")
 
 
@@ -87,6 +91,8 @@ def place(urn: str, payload: str, quote: str = "") -> str:
     path, text, line = told.pop("path", ""), value.get("text"), told.get("line")
     if isinstance(line, int) and isinstance(text, str) and quote:
         told["line"] = line + text.count("\n", 0, max(text.find(quote), 0))
+    if all(_tells(value.get(name)) for name in _MAIL):
+        told |= {"mail of": str(value["date"])[: len("2026-03-03")], "subject": value["title"]}
     parts = [str(path), *(f"{name} {item}" for name, item in told.items())]
     return cut(" ".join(", ".join(filter(None, parts)).split()), WIDTH)
 
