@@ -1224,7 +1224,6 @@ SHOP_UNCLEAR = [
     ("How many orders were placed last year?", "count", "ambiguous", ("2025",)),
     ("How many customers have is active true?", "count", "not_computable", ("true",)),
     ("How many customers have no phone number?", "negation", "not_computable", ("phone_number",)),
-    ("What are the names of the bottom 2 products by price?", "top", "not_computable", ("price",)),
     (
         "What are the names of products with price less than 5 and price more than 10?",
         "comparison",

@@ -50,6 +50,7 @@ _BY_CUE = (
     ("sort", "list"),
     ("direction", "list"),
 )
+_MEASURES = frozenset("median percentile quartile variance deviation".split())  # not computed
 _SHARE = frozenset("share percentage percent proportion fraction ratio".split())
 
 
@@ -99,6 +100,8 @@ def asked_intent(phrases: Phrases) -> str | None:
     words = {token.low for token in phrases.words}
     if _SHARE & words:
         return "share"
+    if _MEASURES & words:
+        return "average"
     if any(word in cues.NEGATIVE or word.endswith("n't") for word in words):
         return "negation"
     if words & cues.DIMENSIONS.keys():

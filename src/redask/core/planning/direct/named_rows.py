@@ -36,16 +36,16 @@ _SILENT = OF | frozenset("the by per a an".split())
 
 @dataclass(frozen=True, slots=True)
 class NamedRow:
-    """A row: its table, and its key as SQL has it."""
+    """A row: its table, and the value of a column that only this row has."""
 
     table: PlanTable
     key: str
-    literal: str
+    value: Literal
 
     @property
     def where(self) -> str:
         """The condition that only this row meets."""
-        return f"{sql_text.identifier(self.key)} = {self.literal}"
+        return f"{sql_text.identifier(self.key)} = {sql_text.literal(self.value)}"
 
 
 def row_statement(
@@ -85,27 +85,28 @@ def row_at_end(
         tables = [link.table for link in linker.tables_named(stems) if link.cost == 0]
         if len(tables) == 1:
             table = linker.tables[tables[0]]
-            literal = _literal(words[-1], table, linker, values)
-            if literal is None:
+            value = _key_value(words[-1], table, linker, values)
+            if value is None:
                 return None
-            return NamedRow(table, table.primary_key[0], literal), words[:start]
+            return NamedRow(table, table.primary_key[0], value), words[:start]
     return None
 
 
-def _literal(
+def _key_value(
     token: QuestionWord, table: PlanTable, linker: Linker, values: ValueIndex
-) -> str | None:
+) -> Literal | None:
     """A token as a key of the table; None if it is none."""
     if len(table.primary_key) != 1:
         return None
     key = table.primary_key[0]
     scope = ColumnScope(linker, table.name, (table.name,), ())
     if scope.is_number(ColumnOf(table.name, key)):
-        return token.text if token.kind == "number" and token.text.isdecimal() else None
+        is_key = token.kind == "number" and token.text.isdecimal()
+        return Literal(token.text, number=True) if is_key else None
     text = normalised(token.text)
     held = values.find([text]).get(text, ()) if text else ()
     here = [each.value for each in held if (each.table, each.column) == (table.name, key)]
-    return sql_text.literal(Literal(here[0])) if len(here) == 1 else None
+    return Literal(here[0]) if len(here) == 1 else None
 
 
 def _asked(before: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:

@@ -228,7 +228,8 @@ LIGHT = frozenset(
     appears appeared own owns owned owning possess possesses receive receives received offer offers
     offered offering provide provides provided providing hold holds held holding make makes made
     lie lies reside resides residing found equal classified assigned labeled known consist consists
-    earn earns earned earning cost costs weigh weighs cover covers covered""".split()
+    earn earns earned earning cost costs weigh weighs cover covers covered work works worked working
+    employed logged""".split()
 )
 RELATIONS = frozenset(
     """place placed places buy buys bought purchase purchased purchases order ordered orders teach
@@ -236,7 +237,7 @@ RELATIONS = frozenset(
     takes took taken attend attends attended visit visits visited play plays played direct directs
     directed manage manages managed publish publishes published perform performs performed design
     designs designed create creates created sell sells sold supply supplies supplied employ employs
-    employed enrolled released sent send sends gave give gives worked work works operate operates
+    enrolled released sent send sends gave give gives operate operates
     operated operating host hosts hosted hosting join joins joined joining register registers
     registered book books booked advise advises advised advising climb climbs climbed lead leads led
     cause causes caused study studies studied studying sponsor sponsors sponsored drive drives drove

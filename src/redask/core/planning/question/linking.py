@@ -32,6 +32,7 @@ _TABLE_SUFFIXES = frozenset(
 _PREFIXES = frozenset("ref reference tbl tb".split())
 _FLAGS = frozenset("is has was".split())
 _MAX_WORDS = 6
+SYNONYM_COST = 2
 PART_COST = 4  # from here on a phrase is not the whole name
 NameKey = tuple[str, ...]
 
@@ -197,7 +198,7 @@ def _spellings(words: Sequence[str]) -> list[tuple[NameKey, int]]:
     found = [(_key(kept), 0)]
     for place, word in enumerate(kept):
         for other in _others(word):
-            found.append((_key((*kept[:place], other, *kept[place + 1 :])), 2))
+            found.append((_key((*kept[:place], other, *kept[place + 1 :])), SYNONYM_COST))
     return found
 
 

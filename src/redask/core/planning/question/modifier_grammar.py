@@ -36,7 +36,9 @@ from redask.core.planning.question.readings import (
 _KEPT, _VERB_COST = 8, 2
 _HAVING = frozenset("with have has had having".split())
 _SOME = frozenset("most least fewest".split())
-_ENDING = cues.ENDING | cues.LIGHT | frozenset("from at to".split())
+_WORKING = frozenset("work works worked working employed logged".split())  # may be a state
+_ENDING = (cues.ENDING | cues.LIGHT | frozenset("from at to".split())) - _WORKING
+_DID = frozenset("did does do has have".split())
 _RELATING = frozenset("that which where they in to for at on".split())
 _SAYING = cues.RELATIVES | cues.AUXILIARIES
 ModifierTail = tuple[tuple[Modifier, ...], int]
@@ -71,8 +73,9 @@ class ModifierGrammar(ConditionGrammar):
         return self._tails[place]
 
     def _is_end(self, place: int) -> bool:
-        """Whether nothing but words without meaning is left."""
-        return all(token.kind == "mark" or token.low in _ENDING for token in self.words[place:])
+        """Whether nothing but words without meaning is left; "work" is one behind "did NAME"."""
+        ending = _ENDING | {"work", "worked"} if _DID & set(self._lows(0)[:place]) else _ENDING
+        return all(token.kind == "mark" or token.low in ending for token in self.words[place:])
 
     def _is_belonging(self, place: int) -> bool:
         """`they are in`, `that they climbed`, to the end: what was named belongs together."""
@@ -143,9 +146,13 @@ class ModifierGrammar(ConditionGrammar):
         last = cue.end + (1 if self.low(cue.end) == "one" else 0)
         if last >= self.size or self.words[last].kind == "mark":
             yield Each(), last, 1
-        for table in self.tables(cue.end):
+        yield from self.groups(cue.end)
+
+    def groups(self, place: int) -> Iterator[FoundModifier]:
+        """A table or columns to group by."""
+        for table in self.tables(place):
             yield Each((), table), table.end, 1 + table.links[0].cost
-        for columns, end, cost in self._column_lists(cue.end):
+        for columns, end, cost in self._column_lists(place):
             yield Each(columns), end, 1 + cost
 
     def _column_lists(self, place: int) -> Iterator[tuple[tuple[ColumnPhrase, ...], int, int]]:

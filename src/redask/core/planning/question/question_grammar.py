@@ -1,10 +1,10 @@
 """The grammar of a whole question: what is asked for, of which table, then the modifiers.
 
-question  := [each COLUMN ,] [show] items [link noun] tail
+question  := [each COLUMN ,] [show] items [link noun | by group] tail
 items     := item { (, | and | as well as) item }
 item      := [distinct] COLUMN [of TABLE] | [full] names [of TABLE] | aggregates COLUMN
            | count (noun | COLUMN) | noun | most common COLUMN | all details | share of TABLE
-noun      := [n] [ADJECTIVE] [said [[and] said]] TABLE [value]
+noun      := [n] [ADJECTIVE] [said [[and] said]] TABLE [value] | top [n] TABLE by measure
 said      := [not] FLAG | OPPOSITE | values
 restated  := a second sentence: show items
 """
@@ -59,7 +59,11 @@ class QuestionGrammar(ModifierGrammar):
         for rest, more in self.tail(end):
             yield Reading(items, None, (*before, *rest), cost + more)
         owned = items[-1].table is not None
-        if self.low(end) in _LINKS and not owned and not self.cue(end, "each", "sort", "moment"):
+        if self.low(end) == "by" and all(item.aggregate for item in items):
+            for node, behind, extra in self.groups(end + 1):
+                for rest, more in self.tail(behind):
+                    yield Reading(items, None, (*before, node, *rest), cost + extra + more)
+        elif self.low(end) in _LINKS and not owned and not self.cue(end, "each", "sort", "moment"):
             for table, inner, behind, extra in self.nouns(end + 1):
                 self.furthest = max(self.furthest, behind)
                 for rest, more in self.tail(behind):
@@ -220,6 +224,7 @@ class QuestionGrammar(ModifierGrammar):
         distinct = self.cue(place, "distinct", "each")
         if distinct is not None and distinct.end == place + 1:
             place = distinct.end
+        yield from self._ranked_nouns(place)
         for mods, start, cost in self._premodifiers(place):
             for table in self.tables(start):
                 price = cost + table.links[0].cost
@@ -228,6 +233,19 @@ class QuestionGrammar(ModifierGrammar):
                     if value.quoted or value.stored:
                         named = AskedCondition("=", (value,), near=table, hint="name")
                         yield table, (*mods, named), value.end, price + 1
+
+    def _ranked_nouns(self, place: int) -> Iterator[Noun]:
+        """`top 3 employees by salary`."""
+        top = self.cue(place, "top")
+        if top is None:
+            return
+        start, number = self.leading_number(top.end)
+        for table in self.tables(start):
+            for column, counted, end, cost in (
+                self.measures(table.end + 1) if self.low(table.end) == "by" else ()
+            ):
+                node = Extreme(top.payload, column, counted, number)
+                yield table, (node,), end, 1 + table.links[0].cost + cost
 
     def _premodifiers(self, place: int) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
         yield (), place, 0

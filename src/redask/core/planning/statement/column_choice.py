@@ -21,7 +21,7 @@ from redask.core.planning.statement.trees import ColumnOf
 _NUMERIC = frozenset(
     "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
 ) | {"double precision"}
-_MOMENTS = frozenset(stem(word) for word in ("year", "date", "time"))
+_MOMENTS = frozenset(stem(word) for word in ("year", "date", "time", "day", "datetime"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@
     a flag        what it stores for yes or no; no only where it is never NULL
 
 A value without a column is one of the column where it is stored: the only one of the table that
-the question is of, else of the tables it names, else of all.
+the question is of, else of the tables it names, else the name of what its table refers to
+(`employees in Finance`: the department of that name).
 """
 
 from dataclasses import replace
@@ -28,6 +29,7 @@ from redask.core.planning.statement.column_choice import (
 )
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.periods import period
+from redask.core.planning.statement.shown_entities import naming
 from redask.core.planning.statement.trees import (
     OPPOSITE,
     Against,
@@ -42,6 +44,8 @@ from redask.core.planning.statement.trees import (
     Recent,
     Test,
 )
+
+_PARENT, _FAR = 3, 6  # what a value of a table that is not named costs; _FAR: too much
 
 
 def test_of(condition: AskedCondition, scope: ColumnScope) -> tuple[ColumnOf, Test, int]:
@@ -213,8 +217,8 @@ def _unnamed(condition: AskedCondition, scope: ColumnScope) -> tuple[ColumnOf, T
     priced = sorted(
         (_price(ColumnOf(*place), near, condition, scope), ColumnOf(*place)) for place in places
     )
-    cost = priced[0][0] if priced else 6
-    if cost >= 6 or any(map(_is_spelled_apart, condition.values)):
+    cost = priced[0][0] if priced else _FAR
+    if cost >= _FAR or any(map(_is_spelled_apart, condition.values)):
         raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
     for other in cheapest[1:]:
@@ -231,12 +235,22 @@ def _is_spelled_apart(value: ValuePhrase) -> bool:
 
 def _price(column: ColumnOf, near: set[str], condition: AskedCondition, scope: ColumnScope) -> int:
     """A value beside a table's name is one of that table, and rather its name than another."""
-    base = scope.price(column.table)
+    base = _PARENT if _names_parent(column, scope) else scope.price(column.table)
     if near:
         base = 0 if column.table in near else base + 4
     if condition.hint == "name":
         base += 0 if {"nam", "titl"} & set(identifier_words(column.name)) else 2
     return base
+
+
+def _names_parent(column: ColumnOf, scope: ColumnScope) -> bool:
+    """Whether a column names the rows of an unnamed table that one key of the first refers to."""
+    keys = [key for key in scope.linker.keys_of[scope.first] if key.to_table == column.table]
+    return (
+        scope.price(column.table) >= _FAR
+        and [key.table for key in keys] == [scope.first]
+        and naming(scope, column.table) == (column,)
+    )
 
 
 def contradictory(tests: tuple[Test, ...]) -> bool:

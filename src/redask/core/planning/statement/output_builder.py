@@ -4,7 +4,8 @@ refused                                               because
 the average of text, the highest rank                 it means nothing, or either end
 an average beside a column without `each`             nobody said what it is the average of
 a table beside columns (`the name and the stadium`)   its name, number or both could be meant
-a count of the values of a column, not of different   rows or values could be meant
+a count of the values of a column, not of different   rows or values could be meant; of a number
+                                                      that counts (`hours`) it is the sum
 `for each TABLE` with nothing to show of it           name and number could be meant
 """
 
@@ -33,6 +34,12 @@ Having = tuple[MeasuredColumn, str, str]
 _NUMBERS_ONLY = ("avg", "sum")
 _RANKS = {stem(word) for word in ("rank", "ranking", "position", "place", "grade")}
 _TITLES = {stem(word) for word in ("name", "title")}
+
+
+def is_plural(column: str) -> bool:
+    """Whether a column's name ends as a plural does: `hours`, not `floor` nor `address`."""
+    low = column.lower()
+    return low.endswith("s") and not low.endswith(("ss", "us", "is"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +125,12 @@ class OutputBuilder:
             return MeasuredColumn(item.aggregate or "count")
         column = self._column(item.column)
         if item.kind == "count":
-            if not item.distinct:
+            if item.distinct:
+                return MeasuredColumn("count", column, distinct=True)
+            owned = any(link.owned for link in item.column.links if link.column == column.name)
+            if owned or not self._is_quantity(column) or not is_plural(column.name):
                 raise Doubt("ambiguous", column.name)
-            return MeasuredColumn("count", column, distinct=True)
+            return MeasuredColumn("sum", column)
         if item.aggregate in _NUMBERS_ONLY and not self._scope.is_number(column):
             raise Doubt("not_computable", column.name)
         if item.aggregate and not self._is_ordered(column):
@@ -226,10 +236,23 @@ class OutputBuilder:
             return Order(MeasuredColumn(column=column), "desc" if sign > 0 else "asc", each.number)
         if each.column is None:
             return Order(MeasuredColumn("count"), direction, each.number)
+        if each.loose and (added := self._added(each.column)) is not None:
+            return Order(MeasuredColumn("sum", added), direction, each.number)
         column = self._column(each.column)
         if not self._is_ordered(column) or (each.loose and not self._tables):
             raise Doubt("not_computable", column.name)
         return Order(MeasuredColumn(each.aggregate, column), direction, each.number)
+
+    def _added(self, phrase: ColumnPhrase) -> ColumnOf | None:
+        """What is added up for "the most hours": a number of rows that refer to those asked for."""
+        first, links = self._scope.first, [link for link in phrase.links if link.cost == 0]
+        if any(link.table == first for link in phrase.links) or len(links) != 1:
+            return None
+        column = ColumnOf(links[0].table, links[0].column)
+        keys = [key for key in self._scope.linker.keys_of[first] if key.table == column.table]
+        is_child = len(keys) == 1 and keys[0].to_table == first
+        counts = self._is_quantity(column) and is_plural(column.name)
+        return column if is_child and counts else None
 
     def _sorted(self, each: Sort, outputs: list[MeasuredColumn]) -> MeasuredColumn:
         if each.table is not None:

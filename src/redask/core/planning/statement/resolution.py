@@ -4,6 +4,7 @@
     counts rows of a table, among other things         that table
     shows things "of TABLE", or the table itself       that table
     names a table in a column's phrase                 that table ("names of students")
+    adds up a column for each row of a table           the only one with that column
     names a table later on                             the first that is not excluded
     names none                                         the only one with the one column shown, or
                                                        with every column that is named
@@ -22,6 +23,7 @@ from redask.core.planning.question.readings import (
     Counted,
     Each,
     Extreme,
+    Item,
     Levelled,
     Reading,
     Restated,
@@ -97,6 +99,8 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
     shown = _owners(replace(reading, modifiers=()))
     if shown and not counted:
         return [(shown[0], 0)]
+    if (holder := _measured_holder(reading)) is not None:
+        return [(holder, 1)]
     for each in reading.modifiers:
         if isinstance(each, TableMention) and each.negative:
             continue
@@ -106,6 +110,20 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
         ):
             return [(_name(each.table, tables), 0)]
     return _holding(reading)
+
+
+def _measured_holder(reading: Reading) -> str | None:
+    """The one table with the columns that are added up for each row of another one."""
+    if not any(isinstance(each, Each) and each.table for each in reading.modifiers):
+        return None
+    holders = {
+        frozenset(link.table for link in item.column.links if link.cost <= 1)
+        if item.aggregate and item.column
+        else frozenset()
+        for item in reading.items
+    }
+    only = next(iter(holders))
+    return next(iter(only)) if len(holders) == len(only) == 1 else None
 
 
 def _name(phrase: TablePhrase | None, tables: Names) -> str:
@@ -164,7 +182,8 @@ def _holding(reading: Reading) -> list[tuple[str, int]]:
 def _only_holder(reading: Reading) -> list[tuple[str, int]]:
     """The one table that has every column of a reading; one of them only it has.
 
-    What is compared must have its column named: a value alone may be of any table.
+    What is compared must have its column named: a value alone may be of any table, unless one
+    number is asked for ("average salary in Sales"): then it is looked for around that column.
     """
     columns = [item.column for item in reading.items]
     for each in reading.modifiers:
@@ -172,6 +191,8 @@ def _only_holder(reading: Reading) -> list[tuple[str, int]]:
             case Each(phrases, None) if phrases and reading.items[0].aggregate:
                 columns += phrases
             case Extreme(column=None, common=True):
+                pass
+            case AskedCondition(column=None) if _is_number(reading.items[0]) and _is_told(each):
                 pass
             case AskedCondition() | Sort() | Extreme() | Levelled():
                 columns.append(each.column)
@@ -188,3 +209,15 @@ def _only_holder(reading: Reading) -> list[tuple[str, int]]:
     if len(common) != 1 or min(map(len, holders)) != 1:
         return []
     return [(table, _ALONE) for table in common]
+
+
+def _is_number(item: Item) -> bool:
+    """Whether one number is asked for that is made of a column."""
+    return bool(item.aggregate) or (item.kind == "count" and item.column is not None)
+
+
+def _is_told(condition: AskedCondition) -> bool:
+    """Whether a condition without a column says what it is about: stored values, or a time."""
+    values = condition.values
+    is_time = len(values) == 1 and not values[0].stored and condition.op == "="
+    return bool(values) and (is_time or all(value.stored for value in values))

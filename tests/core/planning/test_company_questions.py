@@ -1,0 +1,206 @@
+"""Questions as people ask them of a company's tables: where someone works, who leads, what adds up.
+
+What a table refers to is named without its table ("in Finance"), numbers are added up for "how
+many hours", verbs name columns ("who earns the most").
+"""
+
+from dataclasses import replace
+
+import pytest
+from plan_worlds import StoredTexts
+
+from redask.core.planning.direct.direct_plans import plan_directly
+from redask.core.planning.plan import Certain, Unclear
+from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
+
+
+def table(name: str, columns: str, rows: int = 10) -> PlanTable:
+    """`name:type` pairs; the first is the key, `!` behind a type: no two rows share a value."""
+    found = []
+    for pair in columns.split():
+        column, _, kind = pair.partition(":")
+        found.append(PlanColumn(column, kind.rstrip("!"), rows if kind.endswith("!") else 3))
+    return PlanTable(name, tuple(found), (found[0].name,), rows)
+
+
+FIRM = PlanSchema(
+    (
+        table("departments", "id:int4! name:text! budget:numeric city:text"),
+        table(
+            "employees",
+            "id:int4! name:text! department_id:int4 salary:int4 hire_date:date manager_id:int4 "
+            "badge_id:int4",
+        ),
+        table("badges", "id:int4! colour:text"),
+        table("notes", "id:int4! code:text posted:date word:text"),
+        table("projects", "id:int4! title:text! start_date:date points:int4 lead_id:int4"),
+        table("timesheets", "id:int4! employee_id:int4 project_id:int4 day:date hours:numeric"),
+    ),
+    (
+        ForeignKey("employees", ("department_id",), "departments", ("id",)),
+        ForeignKey("employees", ("manager_id",), "employees", ("id",)),
+        ForeignKey("employees", ("badge_id",), "badges", ("id",)),
+        ForeignKey("projects", ("lead_id",), "employees", ("id",)),
+        ForeignKey("timesheets", ("employee_id",), "employees", ("id",)),
+        ForeignKey("timesheets", ("project_id",), "projects", ("id",)),
+    ),
+)
+VALUES = StoredTexts(
+    {
+        ("departments", "name"): ("Engineering", "Finance", "Sales"),
+        ("departments", "city"): ("Berlin",),
+        ("employees", "name"): ("Ana Silva", "Kim Park"),
+        ("projects", "title"): ("Apollo",),
+        ("badges", "colour"): ("red",),
+    }
+)
+_WORK = "SELECT 1 FROM departments WHERE employees.department_id = departments.id AND departments."
+_OF_PROJECT = "SELECT 1 FROM projects WHERE timesheets.project_id = projects.id AND projects.title"
+_OF_ANA = "SELECT 1 FROM employees WHERE timesheets.employee_id = employees.id AND employees."
+_BY_DEPARTMENT = (
+    'SELECT departments."name", avg(employees.salary) FROM employees JOIN departments ON '
+    'employees.department_id = departments.id GROUP BY departments.id, departments."name"'
+)
+_BY_PROJECT = "FROM timesheets JOIN projects ON timesheets.project_id = projects.id GROUP BY "
+_KIM = """FROM employees WHERE "name" = 'Kim Park'"""
+_FIRST = "FETCH FIRST 1 ROWS WITH TIES"
+
+PLANNED = [
+    # the name of what a table refers to
+    (
+        "List the employees in Finance",
+        f"""SELECT employees."name" FROM employees WHERE EXISTS ({_WORK}"name" = 'Finance')""",
+    ),
+    (
+        "How many employees work in Engineering?",
+        f"""SELECT count(*) FROM employees WHERE EXISTS ({_WORK}"name" = 'Engineering')""",
+    ),
+    (
+        "What is the average salary in Sales?",
+        f"""SELECT avg(employees.salary) FROM employees WHERE EXISTS ({_WORK}"name" = 'Sales')""",
+    ),
+    # sums and averages for each row of another table
+    ("What is the average salary by department?", _BY_DEPARTMENT),
+    ("average salary for each department", _BY_DEPARTMENT),
+    (
+        "Total hours per project",
+        f"SELECT projects.title, sum(timesheets.hours) {_BY_PROJECT}projects.id, projects.title",
+    ),
+    (
+        "Which project has the most hours?",
+        f"SELECT projects.title {_BY_PROJECT}projects.id, projects.title "
+        f"ORDER BY sum(timesheets.hours) DESC NULLS LAST {_FIRST}",
+    ),
+    # numbers that are counted are added up
+    (
+        "How many hours were logged on Apollo?",
+        f"SELECT sum(timesheets.hours) FROM timesheets WHERE EXISTS ({_OF_PROJECT} = 'Apollo')",
+    ),
+    (
+        "How many hours did Ana Silva work?",
+        "SELECT sum(timesheets.hours) FROM timesheets WHERE "
+        f"""EXISTS ({_OF_ANA}"name" = 'Ana Silva')""",
+    ),
+    (
+        "How many hours were logged in 2026?",
+        "SELECT sum(hours) FROM timesheets WHERE (day >= '2026-01-01' AND day < '2027-01-01')",
+    ),
+    # an order in words
+    (
+        "Top 3 employees by salary",
+        'SELECT "name" FROM employees ORDER BY salary DESC NULLS LAST '
+        "FETCH FIRST 3 ROWS WITH TIES",
+    ),
+    (
+        "What are the names of the bottom 2 employees by salary?",
+        'SELECT "name" FROM employees ORDER BY salary ASC FETCH FIRST 2 ROWS WITH TIES',
+    ),
+    (
+        "Who earns the most?",
+        f'SELECT "name" FROM employees ORDER BY salary DESC NULLS LAST {_FIRST}',
+    ),
+    (
+        "Which employee earns the least?",
+        f'SELECT "name" FROM employees ORDER BY salary ASC {_FIRST}',
+    ),
+    ("Who was hired first?", f'SELECT "name" FROM employees ORDER BY hire_date ASC {_FIRST}'),
+    (
+        "Which employee was hired last?",
+        f'SELECT "name" FROM employees ORDER BY hire_date DESC NULLS LAST {_FIRST}',
+    ),
+    # a number, or what is referred to, of a row by its name
+    ("How much does Kim Park earn?", f"SELECT salary {_KIM}"),
+    ("Who manages Kim Park?", f"SELECT manager_id {_KIM}"),
+    ("Who is the manager of Kim Park?", f"SELECT manager_id {_KIM}"),
+    ("Who is Kim Park's manager?", f"SELECT manager_id {_KIM}"),
+    ("What is the department of Kim Park?", f"SELECT department_id {_KIM}"),
+    ("Who leads Apollo?", "SELECT lead_id FROM projects WHERE title = 'Apollo'"),
+    (
+        "Which projects does Ana Silva lead?",
+        "SELECT projects.title FROM projects WHERE EXISTS (SELECT 1 FROM employees WHERE "
+        """projects.lead_id = employees.id AND employees."name" = 'Ana Silva')""",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "sql"), PLANNED)
+def test_a_question_is_planned(question: str, sql: str) -> None:
+    planned = plan_directly(question, FIRM, VALUES)
+    assert isinstance(planned, Certain), planned
+    assert planned.sql == sql
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "List the employees in Berlin",  # the city of the department: no name of it
+        "How many employees are red?",  # badges have no name
+        "How many employees are logged in?",  # a state that no column has
+        "How many badges work?",
+        "How many points projects are there?",
+        "How many salary are there in Sales?",  # a salary is no count
+        "What is the median salary?",
+        "Which department has the most salary?",
+        "Which department has the highest hours?",
+        "Who was fired first?",
+        "Which badge was hired first?",
+        "Which was hired first?",
+        "Who employee was hired first?",
+        "Who was posted first?",  # a note has no name
+        "Who weighs the most?",
+        "Who runs Apollo?",
+        "Who is the colour of Kim Park?",
+        "What is the badge of Kim Park?",  # badges have no name to tell it by
+        "Who is Kim Park?",
+        "Who is the manager of nobody?",
+        "What manages Kim Park?",
+        "Which projects does Ana Silva paint?",
+        "Which employees does Ana Silva manage?",  # of the same table
+        "Which does Ana Silva lead?",
+        "How much does Kim Park weigh?",
+        "What is the average salary in 2020?",  # hired, or paid then
+    ],
+)
+def test_a_question_that_is_not_certain_is_not_planned(question: str) -> None:
+    assert not isinstance(plan_directly(question, FIRM, VALUES), Certain)
+
+
+def test_a_measure_that_is_not_computed_is_refused_and_not_looked_up() -> None:
+    planned = plan_directly("What is the median salary?", FIRM, VALUES)
+    assert isinstance(planned, Unclear)
+    assert (planned.missing, planned.intent) == (("median",), "average")
+
+
+def test_rows_that_refer_to_a_row_need_a_name_to_be_told_by() -> None:
+    tickets = replace(table("tickets", "id:int4! body:text owner_id:int4"), primary_key=())
+    key = ForeignKey("tickets", ("owner_id",), "employees", ("id",))
+    bare = PlanSchema((FIRM.tables[1], tickets), (key,))
+    planned = plan_directly("Which tickets does Ana Silva own?", bare, VALUES)
+    assert not isinstance(planned, Certain)
+
+
+def test_what_a_row_refers_to_is_told_by_its_name() -> None:
+    planned = plan_directly("Who manages Kim Park?", FIRM, VALUES)
+    assert isinstance(planned, Certain)
+    assert planned.told is not None
+    assert planned.told.startswith('SELECT coalesce((SELECT referred."name" FROM employees AS ')
