@@ -32,6 +32,7 @@ FIRM = PlanSchema(
             "badge_id:int4",
         ),
         table("badges", "id:int4! colour:text"),
+        table("sales", "id:int4! region:text date:date revenue:numeric unit_price:numeric"),
         table("notes", "id:int4! code:text posted:date word:text"),
         table("projects", "id:int4! title:text! start_date:date points:int4 lead_id:int4"),
         table("timesheets", "id:int4! employee_id:int4 project_id:int4 day:date hours:numeric"),
@@ -52,6 +53,7 @@ VALUES = StoredTexts(
         ("employees", "name"): ("Ana Silva", "Kim Park"),
         ("projects", "title"): ("Apollo",),
         ("badges", "colour"): ("red",),
+        ("sales", "region"): ("North",),
     }
 )
 _WORK = "SELECT 1 FROM departments WHERE employees.department_id = departments.id AND departments."
@@ -104,6 +106,24 @@ PLANNED = [
     (
         "How many hours were logged in 2026?",
         "SELECT sum(hours) FROM timesheets WHERE (day >= '2026-01-01' AND day < '2027-01-01')",
+    ),
+    (
+        "How much revenue did the North make?",
+        "SELECT sum(revenue) FROM sales WHERE region = 'North'",
+    ),
+    (
+        "What was the revenue in May 2026?",
+        "SELECT sum(revenue) FROM sales "
+        """WHERE ("date" >= '2026-05-01' AND "date" < '2026-06-01')""",
+    ),
+    ("What is revenue in the North?", "SELECT sum(revenue) FROM sales WHERE region = 'North'"),
+    (
+        "Which region has the highest revenue?",
+        f"SELECT region FROM sales GROUP BY region ORDER BY sum(revenue) DESC NULLS LAST {_FIRST}",
+    ),
+    (
+        "Which region has the highest unit price?",  # prices are not added up
+        f"SELECT region FROM sales ORDER BY unit_price DESC NULLS LAST {_FIRST}",
     ),
     # an order in words
     (
@@ -162,6 +182,10 @@ def test_a_question_is_planned(question: str, sql: str) -> None:
         "What is the median salary?",
         "Which department has the most salary?",
         "Which department has the highest hours?",
+        "What is the revenue of Atlantis?",
+        "What revenue is it in the North?",
+        "What is",
+        "Which regions did the North paint?",  # all of them would be meant, and it is not known how
         "Who was fired first?",
         "Which badge was hired first?",
         "Which was hired first?",
@@ -189,6 +213,12 @@ def test_a_measure_that_is_not_computed_is_refused_and_not_looked_up() -> None:
     planned = plan_directly("What is the median salary?", FIRM, VALUES)
     assert isinstance(planned, Unclear)
     assert (planned.missing, planned.intent) == (("median",), "average")
+
+
+def test_a_list_of_what_is_stored_is_refused_where_it_is_not_certain() -> None:
+    planned = plan_directly("Which regions did the North paint?", FIRM, VALUES)
+    assert isinstance(planned, Unclear)
+    assert (planned.missing, planned.intent) == (("paint",), "list")
 
 
 def test_rows_that_refer_to_a_row_need_a_name_to_be_told_by() -> None:

@@ -12,6 +12,7 @@ Of a question without a statement, its cues say the same. None: it can be answer
 """
 
 from redask.core.planning.question import cues
+from redask.core.planning.question.linking import PART_COST
 from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.statement.trees import (
     Against,
@@ -111,4 +112,15 @@ def asked_intent(phrases: Phrases) -> str | None:
         if kind in kinds:
             return intent or _AGGREGATES[kinds[kind]]
     named = any(each.links[0].cost == 0 for found in phrases.tables for each in found)
-    return "list" if named and phrases.words[0].low == "list" else None
+    is_list = named and phrases.words[0].low == "list"
+    return "list" if is_list or _lists_what_is_stored(phrases) else None
+
+
+def _lists_what_is_stored(phrases: Phrases) -> bool:
+    """Whether "which orders …" asks for all rows with a stored value: some are no answer."""
+    if phrases.words[0].low not in ("which", "list") or len(phrases.words) < 2:
+        return False
+    ends = [each.end for each in phrases.columns[1] if each.links[0].cost <= PART_COST + 1]
+    ends += [each.end for each in phrases.tables[1] if each.links[0].cost <= PART_COST + 1]
+    plural = any(phrases.words[end - 1].low.endswith("s") for end in ends)
+    return plural and any(value.stored for found in phrases.values for value in found)

@@ -4,6 +4,7 @@ question                                    plan
 names a row by its table and key            Certain, intent `row`             `named_rows`
 a number of a row by its key or name        Certain, intent `row`             `keyed_quantities`
 certain by its words                        as `plan.plan` has it
+the revenue in May                          as `plan.plan` has the total  `total_questions`
 a column of a person by both names          Certain, intent `row`             `named_people`
 who or what such a row refers to            Certain, intent `row`             `referred_rows`
 who was hired first, who earns the most     Certain, intent `top`             `ranked_rows`
@@ -20,6 +21,7 @@ from redask.core.planning.direct.named_people import person_statement
 from redask.core.planning.direct.named_rows import row_statement
 from redask.core.planning.direct.ranked_rows import ranked_statement
 from redask.core.planning.direct.referred_rows import referred_statement
+from redask.core.planning.direct.total_questions import total_question
 from redask.core.planning.plan import Certain, Planned, plan
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
 from redask.core.planning.question.linking import linker
@@ -44,6 +46,10 @@ def plan_directly(
     planned = plan(question, schema, values, today)
     if isinstance(planned, Certain):
         return planned
+    if total := total_question(question, words, names):
+        added = plan(total, schema, values, today)
+        if isinstance(added, Certain):
+            return added
     if person := person_statement(words, names, values):
         return Certain(person, "row", 1.0, ())
     if referred := referred_statement(words, names, values):

@@ -40,7 +40,7 @@ _SHOW = (
     "please show|please list|please find|please give me|what do|what does|show us"
 )
 _COUNT = (
-    "how many|number of|total number of|count of|count number of|count|count how many|"
+    "how many|how much|number of|total number of|count of|count number of|count|count how many|"
     "how many of|amount of|total count of|the number of"
 )
 _ROWS = [
@@ -292,6 +292,10 @@ MONEY_NOUNS = frozenset(
     stem(word)
     for word in "price cost fee charge amount total salary revenue budget balance wage".split()
 )
+ADDITIVE = frozenset(
+    stem(word)
+    for word in "revenue sales amount turnover profit quantity unit hour spending".split()
+)  # numbers of which a person asks for the sum, unless one row is named
 COMPARATIVES = frozenset(
     """older younger longer shorter taller heavier lighter cheaper faster slower later earlier
     larger bigger smaller higher newer""".split()

@@ -165,8 +165,9 @@ class PhraseReader:
         if low in cues.NEGATIVE or low.endswith("n't"):
             doubled = glue.negative and low != "nor"
             return None if doubled else replace(more, negative=True)
+        is_month = token.text == "May" and glue.end > 0
         if token.kind == "word" and low in _GLUE and not self.cue(glue.end, *_STOPS):
-            return more
+            return None if is_month else more
         if not glue.verb and self._is_verb(glue.end):
             return replace(more, verb=low)
         return None

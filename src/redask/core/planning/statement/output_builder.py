@@ -7,11 +7,14 @@ a table beside columns (`the name and the stadium`)   its name, number or both c
 a count of the values of a column, not of different   rows or values could be meant; of a number
                                                       that counts (`hours`) it is the sum
 `for each TABLE` with nothing to show of it           name and number could be meant
+
+The highest revenue, units, hours of a column whose values repeat are those added up.
 """
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from redask.core.planning.question import cues
 from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
 from redask.core.planning.question.readings import (
     Counted,
@@ -36,10 +39,16 @@ _RANKS = {stem(word) for word in ("rank", "ranking", "position", "place", "grade
 _TITLES = {stem(word) for word in ("name", "title")}
 
 
-def is_plural(column: str) -> bool:
-    """Whether a column's name ends as a plural does: `hours`, not `floor` nor `address`."""
+def adds_up(column: str) -> bool:
+    """Whether the sum of a column is what is meant: `hours`, `revenue`; not `floor`, `address`."""
     low = column.lower()
-    return low.endswith("s") and not low.endswith(("ss", "us", "is"))
+    is_plural = low.endswith("s") and not low.endswith(("ss", "us", "is"))
+    return is_plural or is_additive(column)
+
+
+def is_additive(column: str) -> bool:
+    """Whether a column's name ends in one of `cues.ADDITIVE`."""
+    return bool(cues.ADDITIVE & set(identifier_words(column)[-1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +137,7 @@ class OutputBuilder:
             if item.distinct:
                 return MeasuredColumn("count", column, distinct=True)
             owned = any(link.owned for link in item.column.links if link.column == column.name)
-            if owned or not self._is_quantity(column) or not is_plural(column.name):
+            if owned or not self._is_quantity(column) or not adds_up(column.name):
                 raise Doubt("ambiguous", column.name)
             return MeasuredColumn("sum", column)
         if item.aggregate in _NUMBERS_ONLY and not self._scope.is_number(column):
@@ -241,7 +250,20 @@ class OutputBuilder:
         column = self._column(each.column)
         if not self._is_ordered(column) or (each.loose and not self._tables):
             raise Doubt("not_computable", column.name)
-        return Order(MeasuredColumn(each.aggregate, column), direction, each.number)
+        aggregate = each.aggregate or self._summed_up(column)
+        return Order(MeasuredColumn(aggregate, column), direction, each.number)
+
+    def _summed_up(self, column: ColumnOf) -> str:
+        """ "sum" where "the highest revenue" is of a region that many rows have; else nothing."""
+        items = self._reading.items
+        if not is_additive(column.name) or len(items) != 1 or items[0].kind != "column":
+            return ""
+        shown = self._column(items[0].column) if items[0].column else None
+        if shown is None or shown.table != column.table or self._scope.is_number(shown):
+            return ""
+        rows = self._scope.linker.tables[shown.table].rows
+        repeats = 2 * self._scope.linker.columns[shown.table, shown.name].distinct <= rows
+        return "sum" if repeats and self._is_quantity(column) else ""
 
     def _added(self, phrase: ColumnPhrase) -> ColumnOf | None:
         """What is added up for "the most hours": a number of rows that refer to those asked for."""
@@ -251,7 +273,7 @@ class OutputBuilder:
         column = ColumnOf(links[0].table, links[0].column)
         keys = [key for key in self._scope.linker.keys_of[first] if key.table == column.table]
         is_child = len(keys) == 1 and keys[0].to_table == first
-        counts = self._is_quantity(column) and is_plural(column.name)
+        counts = self._is_quantity(column) and adds_up(column.name)
         return column if is_child and counts else None
 
     def _sorted(self, each: Sort, outputs: list[MeasuredColumn]) -> MeasuredColumn:
