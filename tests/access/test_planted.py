@@ -35,6 +35,7 @@ from redask.stores.visibility import EVERYTHING, StoreVisibility
 from tests.access.checking import check
 
 ROUNDS = 60
+NOTICED = {"the_key_at_the_far_end_is_forgotten": 28}  # tried first: the others follow
 Plant = Callable[[pytest.MonkeyPatch], None]
 BUGS: dict[str, Plant] = {}
 
@@ -280,4 +281,5 @@ def caught(seed: int) -> bool:
 @pytest.mark.parametrize("name", sorted(BUGS))
 def test_a_planted_bug_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     BUGS[name](monkeypatch)
-    assert any(caught(seed) for seed in range(ROUNDS)), f"{name} went unnoticed"
+    seeds = (NOTICED.get(name, 0), *range(ROUNDS))
+    assert any(caught(seed) for seed in seeds), f"{name} went unnoticed"

@@ -37,6 +37,16 @@ def test_the_cache_answers_when_it_may_and_never_otherwise(
 
 
 ENOUGH = 60
+# a history that notices, tried first: others follow, should the histories have changed
+NOTICED = {
+    "a_hit_is_not_validated_in_this_mode": 10,
+    "an_answer_dies_a_nanosecond_too_soon": 15,
+    "an_answer_lives_a_nanosecond_too_long": 34,
+    "the_key_forgets_the_model": 30,
+    "the_key_forgets_the_provider": 16,
+    "the_key_forgets_the_seed": 16,
+    "the_key_forgets_the_tenant": 14,
+}
 Plant = Callable[[pytest.MonkeyPatch], None]
 BUGS: dict[str, Plant] = {}
 
@@ -155,4 +165,5 @@ def caught(seed: int) -> bool:
 @pytest.mark.parametrize("name", sorted(BUGS))
 def test_a_planted_bug_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     BUGS[name](monkeypatch)
-    assert any(caught(seed) for seed in range(ENOUGH)), f"{name} went unnoticed"
+    seeds = (NOTICED.get(name, 0), *range(ENOUGH))
+    assert any(caught(seed) for seed in seeds), f"{name} went unnoticed"
