@@ -10,7 +10,7 @@ import pytest
 from plan_worlds import StoredTexts
 
 from redask.core.planning.direct.direct_plans import plan_directly
-from redask.core.planning.plan import Certain, Unclear
+from redask.core.planning.plan import Certain, NotComputed, Unclear
 from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
 
 
@@ -213,6 +213,11 @@ def test_a_measure_that_is_not_computed_is_refused_and_not_looked_up() -> None:
     planned = plan_directly("What is the median salary?", FIRM, VALUES)
     assert isinstance(planned, Unclear)
     assert (planned.missing, planned.intent) == (("median",), "average")
+
+
+def test_how_much_may_be_answered_by_a_text() -> None:
+    assert plan_directly("How much does Apollo cost?", FIRM, VALUES) == NotComputed()
+    assert plan_directly("How much is a ticket?", FIRM, VALUES) == NotComputed()
 
 
 def test_a_list_of_what_is_stored_is_refused_where_it_is_not_certain() -> None:

@@ -94,10 +94,9 @@ def is_named(phrases: Phrases) -> bool:
 
 def asked_intent(phrases: Phrases) -> str | None:
     """The intent that the words of a question show, or None when it can be looked up."""
+    found = [cue for cues_here in phrases.cues for cue in cues_here if cue.payload != cues.MUCH]
     if not is_named(phrases):
-        return (
-            "count" if any(cue.kind == "count" for found in phrases.cues for cue in found) else None
-        )
+        return "count" if any(cue.kind == "count" for cue in found) else None
     words = {token.low for token in phrases.words}
     if _SHARE & words:
         return "share"
@@ -107,7 +106,7 @@ def asked_intent(phrases: Phrases) -> str | None:
         return "negation"
     if words & cues.DIMENSIONS.keys():
         return "comparison" if "than" in words else "top"
-    kinds = {cue.kind: cue.payload for found in phrases.cues for cue in found}
+    kinds = {cue.kind: cue.payload for cue in found}
     for kind, intent in _BY_CUE:
         if kind in kinds:
             return intent or _AGGREGATES[kinds[kind]]

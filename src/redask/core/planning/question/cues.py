@@ -2,7 +2,8 @@
 
     kind        payload                          for example
     show        -                                show me, what are, find
-    count       -                                how many, the number of
+    count       -, or much                       how many, the number of; how much, which a text
+                                                 may answer as well
     aggregate   avg sum min max                  the average, total
     extreme     max min                          highest, fewest
     compare     = <> < <= > >=                   at least, after
@@ -39,13 +40,15 @@ _SHOW = (
     "from which|to which|what can be|whose|where is|where are|when was|when is|when are|"
     "please show|please list|please find|please give me|what do|what does|show us"
 )
+MUCH = "much"
 _COUNT = (
-    "how many|how much|number of|total number of|count of|count number of|count|count how many|"
+    "how many|number of|total number of|count of|count number of|count|count how many|"
     "how many of|amount of|total count of|the number of"
 )
 _ROWS = [
     *_rows("show", "", _SHOW),
     *_rows("count", "", _COUNT),
+    *_rows("count", MUCH, "how much"),
     *_rows("aggregate", "avg", "average|mean|avg|average of|average value of|mean of"),
     *_rows("aggregate", "sum", "total|sum of|total of|sum|sum up|combined|total amount of"),
     *_rows("extreme", "max", "maximum|max|highest|largest|biggest|greatest|maximal|most"),
