@@ -104,6 +104,16 @@ PLANNED = [
         f"""EXISTS ({_OF_ANA}"name" = 'Ana Silva')""",
     ),
     (
+        "How many hours has Ana Silva logged?",
+        "SELECT sum(timesheets.hours) FROM timesheets WHERE "
+        f"""EXISTS ({_OF_ANA}"name" = 'Ana Silva')""",
+    ),
+    (
+        "How many hours does each employee have?",
+        'SELECT employees."name", sum(timesheets.hours) FROM timesheets JOIN employees ON '
+        'timesheets.employee_id = employees.id GROUP BY employees.id, employees."name"',
+    ),
+    (
         "How many hours were logged in 2026?",
         "SELECT sum(hours) FROM timesheets WHERE (day >= '2026-01-01' AND day < '2027-01-01')",
     ),

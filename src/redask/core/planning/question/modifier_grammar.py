@@ -38,6 +38,7 @@ _HAVING = frozenset("with have has had having".split())
 _SOME = frozenset("most least fewest".split())
 _WORKING = frozenset("work works worked working employed logged".split())  # may be a state
 _ENDING = (cues.ENDING | cues.LIGHT | frozenset("from at to".split())) - _WORKING
+_WORKED = frozenset("work worked logged".split())
 _DID = frozenset("did does do has have".split())
 _RELATING = frozenset("that which where they in to for at on".split())
 _SAYING = cues.RELATIVES | cues.AUXILIARIES
@@ -74,7 +75,7 @@ class ModifierGrammar(ConditionGrammar):
 
     def _is_end(self, place: int) -> bool:
         """Whether nothing but words without meaning is left; "work" is one behind "did NAME"."""
-        ending = _ENDING | {"work", "worked"} if _DID & set(self._lows(0)[:place]) else _ENDING
+        ending = _ENDING | _WORKED if _DID & set(self._lows(0)[:place]) else _ENDING
         return all(token.kind == "mark" or token.low in ending for token in self.words[place:])
 
     def _is_belonging(self, place: int) -> bool:

@@ -118,7 +118,7 @@ def _measured_holder(reading: Reading) -> str | None:
         return None
     holders = {
         frozenset(link.table for link in item.column.links if link.cost <= 1)
-        if item.aggregate and item.column
+        if _is_number(item) and item.column
         else frozenset()
         for item in reading.items
     }
