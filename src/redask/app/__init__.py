@@ -20,6 +20,7 @@ from redask.app.open_parts import CLOSE_SECONDS, OpenParts
 from redask.app.parts import (
     WAITING_THREADS,
     ask_parts,
+    attached_sync,
     embedded_text,
     embedder_of,
     log_writers,
@@ -337,11 +338,12 @@ def _build(
     retriever = Retriever(backend.store, index, stage, chosen)
     workers, selects = Workers(_THREADS, "redask"), Workers(WAITING_THREADS, "redask-select")
     made = selector_of(str(location), chosen, words, maker, opened, serving=serving)
-    asking = ask_parts(made, retriever, words, clock, workers, serving=serving)
+    asking = ask_parts(made, retriever, words, clock, workers, backend=backend, serving=serving)
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing = sealing_of(backend, chosen, clock)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
+    attached = attached_sync(backend, stage, serving=leads)
     threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
@@ -374,7 +376,7 @@ def _build(
         clock=clock,
         settings=chosen,
         directory=directory,
-        parts=OpenParts(backend, index, made, logs, relabelling, threads),
+        parts=OpenParts(backend, index, made, logs, relabelling, threads, attached),
     )
 
 
