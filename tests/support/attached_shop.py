@@ -19,10 +19,11 @@ import postgres_databases
 import psycopg
 
 _NUMBERS = count(1)
-ROLES = """
+PASSWORD = "correct-horse-battery"
+ROLES = f"""
 DO $$ BEGIN
   IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'shop_owner') THEN
-    CREATE ROLE shop_owner LOGIN CREATEROLE REPLICATION PASSWORD 'hunter2';
+    CREATE ROLE shop_owner LOGIN CREATEROLE REPLICATION PASSWORD '{PASSWORD}';
     CREATE ROLE shop_reader; CREATE ROLE shop_north;
     GRANT shop_reader, shop_north TO shop_owner;
   END IF;
@@ -86,7 +87,7 @@ class Shop:
         """All that is in the database: tables with their rows, triggers, schemas, slots."""
         return [
             self.asked(_LOOKS),
-            *(self.asked(f"SELECT * FROM {name} ORDER BY 1") for name in TABLE_NAMES),
+            *(self.asked(f"SELECT t::text FROM {name} AS t ORDER BY t.id") for name in TABLE_NAMES),
             self.asked("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1"),
             self.asked("SELECT proname FROM pg_proc WHERE pronamespace > 16000 ORDER BY 1"),
             self.asked("SELECT pubname FROM pg_publication ORDER BY 1"),

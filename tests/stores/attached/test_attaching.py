@@ -1,16 +1,16 @@
 """Tables of somebody's own PostgreSQL: what is read of them, by whom, and what is left behind."""
 
 import json
-from collections.abc import Iterator
+import os
 from pathlib import Path
 
-import postgres_databases
+import psycopg
 import pytest
-from attached_shop import Shop, shop
+from attached_shop import PASSWORD, Shop
 
 import redask
 from redask.api.sync import OpenDatabase
-from redask.core.errors import AskError
+from redask.core.errors import BadAsk, Denied, Misconfigured, StoreFailed
 
 WHOLE = [
     "urn:reddb:row:customers/1",
@@ -18,20 +18,6 @@ WHOLE = [
     "urn:reddb:row:customers/4",
 ]
 FEEDS = ["polling", "polling:changed", "triggers", "logical", "reading"]
-
-
-@pytest.fixture
-def place() -> Iterator[Shop]:
-    with shop() as made:
-        yield made
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenDatabase]:
-    at = tmp_path / "data"
-    location = str(at) if request.param == "sqlite" else postgres_databases.location(at)
-    with redask.open(location) as opened:
-        yield opened
 
 
 def attach(db: OpenDatabase, place: Shop, **options: object) -> None:
@@ -94,7 +80,7 @@ def test_what_the_role_sees_is_read_with_its_types_comments_and_keys(
     assert orders.comment == "What customers bought"
     assert {each.name: each.comment for each in orders.columns}["amount"] == "in euros, with tax"
     assert orders.references == ((("customer_id",), "public.customers"),)
-    assert db.ask("Who bought a kettle?", using="extractive").to_dict()["sources"]
+    assert "urn:reddb:row:orders/10" in str(db.search("kettle"))
     assert place.looks() == before
 
 
@@ -112,16 +98,6 @@ def test_changes_are_picked_up_and_detaching_leaves_the_tables_as_they_were(
         "INSERT INTO customers (id, name, region) VALUES (5, 'Emil', 'south')",
         "INSERT INTO orders (id, customer_id, amount, note) VALUES (15, 5, 1, 'a spoon')",
         "UPDATE customers SET secret = true, changed = now() WHERE id = 2",
-        "UPDATE customers SET id = 44, changed = now() WHERE id = 4"
-        if changes == "reading"
-        else "SELECT 1",
-    ) if changes != "reading" else place.run(
-        "UPDATE orders SET note = 'a samovar' WHERE id = 10",
-        "UPDATE orders SET customer_id = 4 WHERE id = 11",
-        "DELETE FROM orders WHERE id = 12",
-        "INSERT INTO customers (id, name, region) VALUES (5, 'Emil', 'south')",
-        "INSERT INTO orders (id, customer_id, amount, note) VALUES (15, 5, 1, 'a spoon')",
-        "UPDATE customers SET secret = true WHERE id = 2",
     )
     db.sync("shop")
     assert payload(db, "urn:reddb:row:orders/10")["note"] == "a samovar"
@@ -144,3 +120,153 @@ def test_changes_are_picked_up_and_detaching_leaves_the_tables_as_they_were(
     assert "customers" not in {each.name for each in db.tables()}
     assert place.looks()[1:4] == after[1:4]  # the rows
     assert [place.looks()[0], *place.looks()[4:]] == [before[0], *before[4:]]
+
+
+def test_a_transaction_that_commits_late_is_not_passed_over(place: Shop, tmp_path: Path) -> None:
+    for changes in ("polling", "triggers", "logical"):
+        with redask.open(tmp_path / changes) as db:
+            attach(db, place, changes=changes)
+            with psycopg.connect(**place.superuser) as slow:
+                slow.execute("UPDATE orders SET note = 'late' WHERE id = 10")
+                place.run("UPDATE orders SET note = 'early' WHERE id = 11")
+                db.sync()
+                assert payload(db, "urn:reddb:row:orders/10")["note"] == "a kettle"
+                assert payload(db, "urn:reddb:row:orders/11")["note"] == "early"
+                slow.commit()
+            db.sync()
+            assert payload(db, "urn:reddb:row:orders/10")["note"] == "late"
+            db.detach("shop")
+            place.run("UPDATE orders SET note = 'a kettle' WHERE id = 10")
+
+
+def test_rows_that_row_level_security_hides_from_now_on_go_without_a_change(
+    place: Shop, tmp_path: Path
+) -> None:
+    with redask.open(tmp_path / "data") as db:
+        attach(db, place, changes="triggers")
+        place.run("CREATE POLICY fewer ON orders AS RESTRICTIVE TO shop_reader USING (amount < 20)")
+        db.sync()
+        assert [urn.rpartition("/")[2] for urn in urns(db, "orders")] == ["10", "14"]
+        place.run("DROP POLICY fewer ON orders", "REVOKE SELECT ON orders FROM shop_reader")
+        with pytest.raises(StoreFailed, match="permission denied for table orders"):
+            db.sync()
+        assert urns(db, "orders") == urns(db, "customers") == []  # at once
+        place.run("GRANT SELECT ON orders TO shop_reader")
+        db.sync()
+        assert len(urns(db, "orders")) == 4
+
+
+def test_several_attachments_of_one_database_each_see_what_their_role_sees(
+    place: Shop, tmp_path: Path
+) -> None:
+    with redask.open(tmp_path / "data") as db:
+        attach(db, place)
+        attach(db, place, name="north", role="shop_north", prefix="north", changes="triggers")
+        assert [urn.rpartition("/")[2] for urn in urns(db, "north.orders")] == ["10", "11"]
+        assert len(urns(db, "orders")) == 4
+        db.detach("shop")
+        assert len(urns(db, "north.orders")) == 2
+        assert [each.name for each in db.attachments()] == ["north"]
+
+
+def test_who_reads_an_attached_table_is_said_before_there_is_a_row(
+    db: OpenDatabase, place: Shop
+) -> None:
+    attach(db, place, readers=["support"])
+    assert db.policies() == {
+        "customers": {"read": [{"roles": ["support"]}]},
+        "orders": {"read": [{"roles": ["support"]}]},
+    }
+    for user, role in (("sue", "support"), ("ivan", "intern")):
+        db.add_user(user, role=role)
+    sue, ivan = (db.signed_in(db.make_token(user)) for user in ("sue", "ivan"))
+    assert len(sue.page("orders")) == 4
+    assert ivan.page("orders") == []
+    for denied in (
+        sue.attachments,
+        sue.sync,
+        lambda: sue.detach("shop"),
+        lambda: sue.attach(place.url, ["salaries"]),
+    ):
+        with pytest.raises(Denied):
+            denied()
+    log = [each.row for each in db.audit(log="access", limit=50)]
+    assert {"attach"} <= {each["action"] for each in log}
+    db.detach("shop")
+    assert db.policies() == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tables": ["salaries"]}, "there is no table 'salaries' that this role may read"),
+        ({"tables": ["nothing"]}, "there is no table 'nothing'"),
+        ({"tables": []}, "name the tables"),
+        ({"role": "postgres"}, "cannot be reached|failed|row level security does not hold"),
+        ({"name": "No Good"}, "the name of an attachment"),
+        ({"changes": "guessing"}, "--changes is"),
+        ({"changes": "polling:nothing"}, "has no column 'nothing'"),
+        ({"readers": [""]}, "the role ''"),
+    ],
+)
+def test_what_cannot_be_attached_is_told_and_leaves_nothing(
+    place: Shop, tmp_path: Path, options: dict[str, object], message: str
+) -> None:
+    before = place.looks()
+    with redask.open(tmp_path / "data") as db:
+        chosen = {"tables": ["orders"], "name": "shop", "role": "shop_reader", **options}
+        with pytest.raises((BadAsk, StoreFailed), match=message):
+            db.attach(place.url, **chosen)  # type: ignore[arg-type]
+        assert db.attachments() == []
+        assert db.policies() == {}
+    assert place.looks() == before
+
+
+def test_a_collection_that_is_there_is_not_mixed_with_a_table(place: Shop, tmp_path: Path) -> None:
+    with redask.open(tmp_path / "data") as db:
+        db.put("orders", [{"id": 1}])
+        with pytest.raises(BadAsk, match="give --prefix"):
+            attach(db, place)
+
+
+def test_no_password_is_in_a_message_a_log_or_a_file(
+    place: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{PASSWORD}\n")
+    monkeypatch.setenv("REDASK_ATTACH_SHOP_PASSWORD_FILE", str(secret))
+    gone = f"postgresql://shop_owner:{PASSWORD}@127.0.0.1:1/shop"
+    with redask.open(tmp_path / "data") as db:
+        for url, kind in (
+            (gone, BadAsk),
+            (f"{place.url}&password={PASSWORD}", BadAsk),
+            (f"postgresql://shop_owner:{PASSWORD}@[::1/shop", Misconfigured),
+            ("postgresql://shop_owner@127.0.0.1:1/shop", StoreFailed),
+        ):
+            with pytest.raises(kind) as raised:
+                db.attach(url, ["orders"], name="shop")
+            assert PASSWORD not in f"{raised.value} {raised.value.detail}"
+        attach(db, place)
+        told = f"{db.attachments()} {db.audit(log='access', limit=100)} {db.sources()}"
+        assert PASSWORD not in told
+    assert PASSWORD not in caplog.text
+    for folder, _, files in os.walk(tmp_path / "data"):
+        for name in files:
+            assert PASSWORD.encode() not in (Path(folder) / name).read_bytes()
+
+
+def test_the_password_of_the_environment_is_the_one_that_is_used(
+    place: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[object] = []
+    connect = psycopg.connect
+
+    def noted(url: str, **options: object) -> object:
+        used.append(options.get("password"))
+        return connect(url, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("redask.stores.attached.source_connection.psycopg.connect", noted)
+    monkeypatch.setenv("REDASK_ATTACH_SHOP_PASSWORD", PASSWORD)
+    with redask.open(tmp_path / "data") as db:
+        attach(db, place)
+    assert set(used) == {PASSWORD}
