@@ -74,8 +74,12 @@ class Shop:
     url: str
     superuser: dict[str, Any]
 
+    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """As the superuser. A commit is in the log at once, where logical decoding finds it."""
+        return psycopg.connect(**self.superuser, options="-c synchronous_commit=on")
+
     def run(self, *statements: str) -> None:
-        with psycopg.connect(**self.superuser) as connection:
+        with self.connect() as connection:
             for each in statements:
                 connection.execute(each)
 

@@ -13,8 +13,10 @@ from redask.api.sync import open_async
 from redask.app import attached_parts
 from redask.app.attached_parts import AttachedSync
 from redask.core.model import Caller
+from redask.core.settings import load
 
 HOW_MANY = "How many orders are there?"
+PATIENT = load('[embedder]\nname = "none"\n[ask]\ntimeout_ms = 600000\n', {})
 
 
 def attach(db: redask.OpenDatabase, place: Shop) -> None:
@@ -26,15 +28,12 @@ def test_a_servers_workers_compute_in_the_source(place: Shop, tmp_path: Path) ->
         attach(db, place)
 
     async def asked() -> list[object]:
-        served = await open_async(tmp_path / "data", serving=True)
         found = []
-        try:
+        async with await open_async(tmp_path / "data", serving=True, settings=PATIENT) as served:
             for statement in ("SELECT 1", "DELETE FROM orders WHERE id = 12"):
                 place.run(statement)
                 answer = await served.ask(HOW_MANY)
                 found.append(json.loads(answer.sources_flat[0].payload)["rows"])
-        finally:
-            await served.aclose()
         return found
 
     assert asyncio.run(asked()) == [[[4]], [[3]]]

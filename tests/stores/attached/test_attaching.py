@@ -126,7 +126,7 @@ def test_a_transaction_that_commits_late_is_not_passed_over(place: Shop, tmp_pat
     for changes in ("polling", "triggers", "logical"):
         with redask.open(tmp_path / changes) as db:
             attach(db, place, changes=changes)
-            with psycopg.connect(**place.superuser) as slow:
+            with place.connect() as slow:
                 slow.execute("UPDATE orders SET note = 'late' WHERE id = 10")
                 place.run("UPDATE orders SET note = 'early' WHERE id = 11")
                 db.sync()

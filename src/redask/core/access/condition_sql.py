@@ -23,12 +23,14 @@ class Inexpressible(Exception):
 class ConditionColumn:
     """A column as it is compared: `text`, `number` or `boolean`, and by which expression.
 
-    `whole` is what is null where the column is, if that is not the expression.
+    `whole` is what is null where the column is, if that is not the expression; `as_text` is what a
+    text is compared with, where some values of the column are texts here.
     """
 
     kind: str
     sql: str
     whole: str = ""
+    as_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +88,13 @@ class _SqlAlgebra:
         value = right if isinstance(right, _Value) else left
         assert isinstance(column, ConditionColumn)
         assert isinstance(value, _Value)
-        literal = _literal(column.kind, value.value)
+        shown, kind = column.sql, column.kind
+        if column.as_text and isinstance(value.value, str):
+            shown, kind = column.as_text, "text"
+        literal = _literal(kind, value.value)
         if literal is None:
             return UNKNOWN
-        sides = (column.sql, literal) if column is left else (literal, column.sql)
+        sides = (shown, literal) if column is left else (literal, shown)
         return f"({sides[0]} {operator} {sides[1]})"
 
     def member(self, left: _Operand, members: Sequence[_Operand]) -> str:

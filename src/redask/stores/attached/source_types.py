@@ -123,7 +123,10 @@ def condition_column(column: SourceColumn) -> ConditionColumn | None:
         is_number = (
             f"({name}::text NOT IN {_ODD_NUMBERS} AND ({name} = trunc({name}) OR {fraction}))"
         )
-        return ConditionColumn("number", f"CASE WHEN {is_number} THEN {name} END", name)
+        shown = f"CASE WHEN {is_number} THEN {name} END"
+        return ConditionColumn(
+            "number", shown, name, f"(CASE WHEN NOT {is_number} THEN {name}::text END)"
+        )
     if kind in (*_FLOATS, *_JSON) or column.type.endswith("[]"):
         return None
     return ConditionColumn("text", f"({payload_sql(column)})::text")
@@ -137,9 +140,9 @@ def _plain(kind: str) -> str:
 def _number(value: Decimal) -> object:
     """A number of the same value, if a column of such is numeric again; else text."""
     if not value.is_finite():
-        return str(value)
+        return format(value, "f")
     if value == value.to_integral_value():
         return int(value)
     _, digits, exponent = value.normalize().as_tuple()
     exact = len(digits) <= _MOST_DIGITS and -int(exponent) <= _MOST_SCALE and abs(value) >= _LEAST
-    return float(value) if exact else str(value)
+    return float(value) if exact else format(value, "f")  # as PostgreSQL writes it

@@ -1,4 +1,4 @@
-"""A condition means in PostgreSQL what it means here: the same rows, for random conditions."""
+"""Statements and conditions mean in PostgreSQL what they mean here, and reach no further."""
 
 import json
 import random
@@ -16,8 +16,9 @@ from redask.core.access.condition_sql import (
     text_literal,
 )
 from redask.core.access.predicate import parse
-from redask.stores.attached.attachment import SourceColumn
+from redask.stores.attached.attachment import AttachedTable, SourceColumn
 from redask.stores.attached.source_types import condition_column, payload_sql, payload_value
+from redask.stores.attached.statement_check import ShownTable, fault, with_tables
 
 COLUMNS = [
     SourceColumn("t", "text"),
@@ -28,7 +29,17 @@ COLUMNS = [
 ]
 TEXTS = ["", "a", "B", "Å", "ä", "a'b", "a\\b", "2024-01-02", "zz", "\U0001f600"]
 NUMBERS = [0, 1, -1, 2.5, 0.1, 10**20, 1e-5, 123456.789]
-EXACT = ["0", "1", "2.50", "0.1", "NaN", "100000000000000000000", "0.00001", "1.2345678901234567"]
+EXACT = [
+    "0.0000001",
+    "0",
+    "1",
+    "2.50",
+    "0.1",
+    "NaN",
+    "100000000000000000000",
+    "0.00001",
+    "1.2345678901234567",
+]
 USER = {"region": "a", "list": ["a", 1, True], "level": 2.5, "flag": True, "none": None}
 
 
@@ -122,3 +133,48 @@ def test_a_text_cannot_leave_its_literal() -> None:
     assert text_literal("a\\' OR 1") == "E'a\\\\'' OR 1'"
     shown = condition_sql(parse("t = :user.x"), {"t": ConditionColumn("text", "t")}, {"x": "';--"})
     assert shown == "(t = ''';--' COLLATE \"C\")"
+
+
+NOT_RUN = "which is not run in an attached database"
+NO_ROW = "which no row has in the attached database"
+LOOKED_AT = {
+    "SELECT x FROM orders": None,
+    "WITH a AS (SELECT x FROM orders) SELECT count(*) FROM a": None,
+    "SELECT 'orders'::regclass FROM orders": "it casts to regclass",
+    "WITH orders AS (SELECT 1) SELECT * FROM orders": "WITH names 'orders', which is a table",
+    "SELECT x FROM orders; SELECT 1": "only one SELECT is run in the attached database",
+    "DELETE FROM orders": "only one SELECT is run in the attached database",
+    "WITH a AS (DELETE FROM orders RETURNING x) SELECT x FROM a": "it writes",
+    "SELECT x INTO y FROM orders": "it makes a table",
+    "SELECT x FROM orders WHERE x = $1": "it has parameters",
+    "SELECT x FROM orders TABLESAMPLE system (1)": "it reads a sample, which differs each time",
+    "SELECT x FROM orders FOR SHARE": "it locks rows",
+    "SELECT x FROM secrets": "it reads 'secrets', which is not attached",
+    "SELECT x FROM (SELECT passwd AS x FROM pg_shadow) AS o": (
+        "it reads 'pg_shadow', which is not attached"
+    ),
+    "SELECT x FROM orders WHERE x = (SELECT y FROM other.t)": (
+        "it names the schema of 't': leave it out"
+    ),
+    "SELECT other.lower(x) FROM orders": f"it calls other.lower(), {NOT_RUN}",
+    "SELECT query_to_xml('', true, true, '') FROM orders": f"it calls query_to_xml(), {NOT_RUN}",
+    "SELECT id FROM orders": f"it reads 'id', {NO_ROW}",
+    "SELECT orders.ctid FROM orders": f"it reads 'ctid', {NO_ROW}",
+}
+
+
+@pytest.mark.parametrize("sql", LOOKED_AT)
+def test_a_statement_is_looked_at_before_it_runs_elsewhere(sql: str) -> None:
+    column = SourceColumn("x", "text")
+    tables = {"orders": AttachedTable("public", "orders", "orders", (column,), ("x",))}
+    assert fault(sql, tables) == LOOKED_AT[sql]
+
+
+def test_tables_are_put_before_a_statement_whatever_it_begins_with() -> None:
+    shown = {"o": ShownTable("SELECT 1 AS x"), "p": ShownTable("SELECT 2 AS y", is_filtered=True)}
+    before = 'WITH "o" AS (SELECT 1 AS x), "p" AS MATERIALIZED (SELECT 2 AS y)'
+    assert with_tables("select x from o -- all", shown) == f"{before} SELECT x FROM o"
+    again = with_tables("WITH a AS (SELECT x FROM o) SELECT x FROM a LIMIT 1", shown)
+    assert again == f"{before}, a AS (SELECT x FROM o) SELECT x FROM a LIMIT 1"
+    recursive = with_tables("WITH RECURSIVE a AS (SELECT x FROM o) SELECT x FROM a", shown)
+    assert recursive.startswith(before.replace("WITH", "WITH RECURSIVE", 1))
