@@ -141,6 +141,8 @@ LOOKED_AT = {
     "SELECT x FROM orders": None,
     "WITH a AS (SELECT x FROM orders) SELECT count(*) FROM a": None,
     "SELECT 'orders'::regclass FROM orders": "it casts to regclass",
+    "SELECT x::other.kind FROM orders": "it casts to other.kind",
+    "SELECT x OPERATOR(other.+) x FROM orders": "it names the schema of an operator",
     "WITH orders AS (SELECT 1) SELECT * FROM orders": "WITH names 'orders', which is a table",
     "SELECT x FROM orders; SELECT 1": "only one SELECT is run in the attached database",
     "DELETE FROM orders": "only one SELECT is run in the attached database",

@@ -98,10 +98,12 @@ def _wrong(key: str, value: Any, known: set[str], with_ids: bool) -> str | None:
         names = [each["String"].get("sval", "") for each in value["funcname"]]
         if names[-1] not in FUNCTIONS or names[:-1] not in ([], ["pg_catalog"]):
             return f"it calls {'.'.join(names)}(), which is not run in an attached database"
-    if key == "TypeName":
+    if key in ("TypeName", "typeName"):
         names = [each["String"].get("sval", "") for each in value.get("names", ())]
         if any(each.startswith("reg") for each in names) or names[:-1] not in ([], ["pg_catalog"]):
             return f"it casts to {'.'.join(names)}"
+    if key == "A_Expr" and len(value.get("name", ())) > 1:
+        return "it names the schema of an operator"
     if key == "ColumnRef":
         last = value["fields"][-1].get("String", {}).get("sval")
         if last in _SYSTEM or (last == "id" and not with_ids):
