@@ -63,15 +63,22 @@ class AttachedTable:
 class Attachment:
     """An attachment. `url` has no password; `role` is None for whom the URL signs in.
 
-    `readers` are the roles here whose callers read as that role there.
+    `readers` are the roles here whose callers read as that role there. `mark` tells it from one of
+    the same name of another tenant, or another redask, in the same source.
     """
 
     name: str
+    mark: str
     url: str
     role: str | None
     readers: tuple[str, ...]
     changes: str
     tables: tuple[AttachedTable, ...]
+
+    @property
+    def name_there(self) -> str:
+        """What it is called in the source."""
+        return f"{self.name}_{self.mark}"
 
     @property
     def path(self) -> str:

@@ -79,7 +79,9 @@ class Attachments:
         definitions.check_readers(readers)
         if name in {each.attachment.name for each in self.listed(caller)}:
             raise BadAsk(f"there is an attachment {name!a} already: detach it first", detail="name")
-        draft = Attachment(name, kept_url(url), role, tuple(readers), changes, ())
+        whose = f"{self._store.identity} {caller.tenant} {name}"
+        mark = sha256(whose.encode()).hexdigest()[:8]
+        draft = Attachment(name, mark, kept_url(url), role, tuple(readers), changes, ())
         with self.source(draft).reading(role) as reader:
             source_catalogue.check_role(reader)
             made = replace(draft, tables=source_catalogue.read_tables(reader, tables, prefix))

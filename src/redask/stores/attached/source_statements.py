@@ -25,7 +25,7 @@ from typing import Any
 import psycopg
 
 from redask.core.access.condition_sql import Inexpressible, condition_sql, text_literal
-from redask.core.access.policy import MASK, OWNER, Grant, Principal, grant, read_policy
+from redask.core.access.policy import ANY_ROLE, MASK, OWNER, Grant, Principal, grant, read_policy
 from redask.core.errors import (
     AskError,
     Cancelled,
@@ -90,7 +90,7 @@ class SourceStatements:
         self, sql: str, tables: Mapping[str, AttachedTable], at: Attachment, caller: Caller
     ) -> str:
         """The statement as it is run in the source; `SqlError` for one that is not."""
-        if caller.role != OWNER and caller.role not in at.readers:
+        if not {caller.role, ANY_ROLE} & {OWNER, *at.readers}:
             raise _refused(f"the role {caller.role!a} reads as nobody in the attached database")
         wrong = fault(sql, tables)
         if wrong:

@@ -14,8 +14,8 @@ it is not set, nothing is shown and nothing can be written.
 
 `redask.classes`, set while an entity is read for a caller, limits entities to the policy classes
 that the caller may read: `{"closed": false, "collections": {"7": [0, 12]}}`, where a collection
-that is not named is open unless `closed`. An edge is shown if both its ends are. It is a second lock
-behind `stores.visibility`, for rows; columns are hidden by that alone.
+that is not named is open unless `closed`; an edge is shown if both its ends are. It is a second
+lock behind `stores.visibility`, for rows; columns are hidden by that alone.
 
 It holds for the owner of the tables, too (FORCE), but not for superusers and roles with BYPASSRLS:
 `pg_database` refuses them.
@@ -30,24 +30,27 @@ FUNCTIONS = (
             THEN substr(current_setting('redask.whose', true), 5) END $$""",
     """CREATE FUNCTION is_every() RETURNS boolean STABLE LANGUAGE sql AS $$
         SELECT coalesce(current_setting('redask.whose', true) = 'every', false) $$""",
-    """CREATE FUNCTION admits(collection bigint, label bigint) RETURNS boolean
+    """CREATE FUNCTION admits(collection bigint, label bigint, classes text) RETURNS boolean
         STABLE LANGUAGE sql AS $$
-        SELECT CASE WHEN coalesce(current_setting('redask.classes', true), '') = '' THEN true
+        SELECT CASE WHEN coalesce(classes, '') = '' THEN true
         ELSE coalesce(
-            current_setting('redask.classes')::jsonb -> 'collections' -> collection::text
-                @> to_jsonb(label),
-            NOT (current_setting('redask.classes')::jsonb -> 'closed')::boolean) END $$""",
+            classes::jsonb -> 'collections' -> collection::text @> to_jsonb(label),
+            NOT (classes::jsonb -> 'closed')::boolean) END $$""",
     """CREATE FUNCTION json_items(list text) RETURNS TABLE (key bigint, value text)
         IMMUTABLE ROWS 100 LANGUAGE sql AS $$
         SELECT place - 1, item FROM json_array_elements_text(list::json)
             WITH ORDINALITY AS items(item, place) $$""",
 )
-# it reads entities under the same policies: an end that is an edge needs its own ends
-_ENDS = """CREATE FUNCTION shows_ends(edge bigint) RETURNS boolean STABLE LANGUAGE sql AS $$
-    SELECT NOT EXISTS (SELECT 1 FROM redask.edges AS own
-        CROSS JOIN LATERAL (VALUES (own.source), (own.target)) AS tip(key)
-        WHERE own.key = edge
-        AND NOT EXISTS (SELECT 1 FROM redask.entities AS shown WHERE shown.key = tip.key)) $$"""
+# all that an edge hangs on; without `redask.classes` it reads entities whatever these policies say
+_ENDS = """CREATE FUNCTION shows_ends(edge bigint, classes text) RETURNS boolean
+    STABLE LANGUAGE sql SET redask.classes = '' AS $$
+    WITH RECURSIVE parts (key) AS (
+        SELECT tip FROM redask.edges CROSS JOIN LATERAL (VALUES (source), (target)) AS ends (tip)
+            WHERE key = edge
+        UNION SELECT tip FROM parts JOIN redask.edges USING (key)
+            CROSS JOIN LATERAL (VALUES (source), (target)) AS ends (tip))
+    SELECT NOT EXISTS (SELECT 1 FROM parts JOIN redask.entities USING (key)
+        WHERE NOT redask.admits(collection, label, classes)) $$"""
 _NUMBERED = "tenant = (SELECT redask.tenant_number())"
 _OWNED = "rls_tenant = (SELECT redask.tenant_number())"
 _NAMED = "tenant = redask.whose()"
@@ -85,11 +88,12 @@ def policies() -> list[str]:
         "CREATE POLICY whose ON ingest_seen"
         " USING (node = current_setting('redask.node', true) AND redask.whose() IS NOT NULL)",
         "CREATE POLICY admitted ON entities AS RESTRICTIVE FOR SELECT"
-        " USING (redask.admits(collection, label))",
+        " USING (redask.admits(collection, label, current_setting('redask.classes', true)))",
         _ENDS,
         "CREATE POLICY with_its_ends ON entities AS RESTRICTIVE FOR SELECT"
         " USING (coalesce(current_setting('redask.classes', true), '') = ''"
-        " OR urn NOT LIKE 'urn:reddb:edge:%' OR redask.shows_ends(key))",
+        " OR urn NOT LIKE 'urn:reddb:edge:%'"
+        " OR redask.shows_ends(key, current_setting('redask.classes')))",
     ]
     return made
 

@@ -2,10 +2,10 @@
 
 In the source, made and removed by whom the URL signs in, who needs REPLICATION and owns the tables:
 
-    redask_<name>_<oid>    a replication slot, that holds back the log until it was read; the number
-                           is that of the database
-    redask_<name>          a publication of the attached tables
+    redask_<name>    a replication slot, that holds back the log until it was read
+    redask_<name>    a publication of the attached tables
 
+The name is that of the attachment with its mark: others may attach the same tables.
 `wal_level` must be logical, and each table have a primary key. Of a change only the key is looked
 at. A transaction counts once the reader's own state of the source has it: what commits later is
 left in the slot. What was read is let go of once it is kept here: a slot that nobody reads fills
@@ -24,9 +24,6 @@ from redask.stores.attached.source_types import quoted
 
 _START = "0/0"
 _MOST_CHANGES = 100_000  # of one sync, and the rest of the transaction that goes beyond
-_SLOT = (
-    "SELECT 'redask_' || $1::text || '_' || oid FROM pg_database WHERE datname = current_database()"
-)
 _DROP = """SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots
     WHERE slot_name = $1"""
 _PEEK = (
@@ -123,7 +120,7 @@ class LogicalDecoding:
     def __init__(self, attachment: Attachment, source: Source) -> None:
         self._attachment = attachment
         self._source = source
-        self._publication = f"redask_{attachment.name}"
+        self._name = f"redask_{attachment.name_there}"
 
     def install(self) -> None:
         """Make the publication, then the slot: what is published from then on is in it."""
@@ -138,11 +135,11 @@ class LogicalDecoding:
             for each in tables:  # without one, whoever changes a published row would fail
                 if connection.execute(_KEYED, (each,)).fetchone() != (True,):
                     raise BadAsk(f"{each[:200]} has no primary key to publish", detail="changes")
-            name = quoted(self._publication)
+            name = quoted(self._name)
             connection.execute(f"CREATE PUBLICATION {name} FOR TABLE {', '.join(tables)}")
         with self._source.alone() as connection:
             make = "SELECT pg_create_logical_replication_slot($1, 'pgoutput')"
-            connection.execute(make, (self._slot(connection),))
+            connection.execute(make, (self._name,))
 
     def position(self, _reader: Connection) -> str:
         """The slot knows it."""
@@ -153,7 +150,7 @@ class LogicalDecoding:
         wanted = {each.full_name: each.key for each in self._attachment.tables}
         decoded, last, pending = Decoded(wanted), after, []
         with self._source.alone() as connection:
-            given = (self._slot(connection), _MOST_CHANGES, self._publication)
+            given = (self._name, _MOST_CHANGES, self._name)
             messages = [bytes(data) for (data,) in connection.execute(_PEEK, given).fetchall()]
         for message in messages:
             if message[:1] == b"B":
@@ -175,14 +172,10 @@ class LogicalDecoding:
             return
         with self._source.alone() as connection:
             forget = "SELECT pg_replication_slot_advance($1, ($2::text)::pg_lsn)"
-            connection.execute(forget, (self._slot(connection), position))
+            connection.execute(forget, (self._name, position))
 
     def uninstall(self) -> None:
         """Drop the slot and the publication."""
         with self._source.alone() as connection:
-            connection.execute(_DROP, (self._slot(connection),))
-            connection.execute(f"DROP PUBLICATION IF EXISTS {quoted(self._publication)}")
-
-    def _slot(self, connection: Connection) -> str:
-        found = connection.execute(_SLOT, (self._attachment.name,)).fetchone()
-        return str(found[0]) if found else ""
+            connection.execute(_DROP, (self._name,))
+            connection.execute(f"DROP PUBLICATION IF EXISTS {quoted(self._name)}")

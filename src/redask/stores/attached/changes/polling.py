@@ -76,7 +76,8 @@ class Polling:
     def _largest(self, reader: Connection, table: AttachedTable) -> str | None:
         name = quoted(self._column or "")
         text = f"SELECT max({name})::text FROM {table_sql_name(table)}"
-        return (reader.execute(text).fetchone() or (None,))[0]
+        found: tuple[str | None, ...] = reader.execute(text).fetchone() or (None,)
+        return found[0]
 
     def _since(self, table: AttachedTable, known: str | None) -> tuple[str, tuple[object, ...]]:
         if known is None:

@@ -7,6 +7,7 @@ In the schema `redask_attach` of the source, made and removed by whom the URL si
                         to a table needs no right to the notes
     redask_<name>       a trigger on each table for rows, and redask_<name>_all for TRUNCATE
 
+The name is that of the attachment with its mark: others may attach the same tables.
 A note counts once every transaction that is older than it has ended, so that none is passed over.
 The attachment's role may read the notes and nothing else of it. Detaching drops all of this.
 """
@@ -57,7 +58,7 @@ class TriggerNotes:
     def __init__(self, attachment: Attachment, source: Source) -> None:
         self._attachment = attachment
         self._source = source
-        name = attachment.name
+        name = attachment.name_there
         self._notes = f"{SCHEMA}.{quoted(f'notes_{name}')}"
         self._function = f"{SCHEMA}.{quoted(f'note_{name}')}"
         self._trigger = f"redask_{name}"
