@@ -76,7 +76,8 @@ def test_redasks_policy_and_the_sources_hold_together(db: OpenDatabase, place: S
 def test_a_hidden_row_cannot_be_found_out_by_an_error(place: Shop, tmp_path: Path) -> None:
     with redask.open(tmp_path / "data") as db:
         attach(db, place)
-        dear = "region in ('north', 'a', 'b', 'c', 'd', 'e', 'f', 'g')"  # PostgreSQL tests it last
+        others = ", ".join(f"'{letter}'" for letter in "abcdefghijklmnop")
+        dear = f"region in ('north', {others})"  # so dear that PostgreSQL would test it last
         db.set_policy("customers", {"read": [{"roles": ["support"], "rows": dear}]})
         probe = "SELECT name FROM customers WHERE 1 / (id - 2) > 5"  # Bert, of the south, is 2
         found = runner(db).run(probe, SUE)
