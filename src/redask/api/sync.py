@@ -25,7 +25,7 @@ from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase
-from redask.api.attaching import SyncAttaching
+from redask.api.attaching.attach_methods import SyncAttaching
 from redask.api.auditing.replay_methods import SyncReplays
 from redask.api.auditing.sealing_methods import SyncSealingMethods
 from redask.api.contents import SyncContents

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from weakref import WeakSet
 
-from redask.app.attached_parts import AttachedSync
+from redask.app.attached.attached_parts import AttachedSync
 from redask.app.relabelling_thread import RelabellingThread
 from redask.core.ports import Selector
 from redask.engine.auditing.log_writers import LogWriters

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redask.app.attached_parts import AttachedSync, AttachedTables
+from redask.app.attached.attached_parts import AttachedSync, AttachedTables
 from redask.app.relabelling_thread import RelabellingThread
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor

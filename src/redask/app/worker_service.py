@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from redask.app.attached_parts import AttachedTables
+from redask.app.attached.attached_parts import AttachedTables
 from redask.core.ports import Embedder
 from redask.core.settings import Settings
 from redask.core.synonyms import Synonyms

@@ -10,8 +10,8 @@ from waiting import until
 
 import redask
 from redask.api.sync import open_async
-from redask.app import attached_parts
-from redask.app.attached_parts import AttachedSync
+from redask.app.attached import attached_parts
+from redask.app.attached.attached_parts import AttachedSync
 from redask.core.model import Caller
 from redask.core.settings import load
 

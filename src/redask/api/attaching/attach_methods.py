@@ -13,8 +13,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from redask.app import App
-from redask.app.attached_facts import AttachmentFacts, SyncFacts, facts_of, name_of
-from redask.app.attached_parts import attachments_of
+from redask.app.attached.attached_facts import AttachmentFacts, SyncFacts, facts_of, name_of
+from redask.app.attached.attached_parts import attachments_of
 from redask.core.access.policy import must_own
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
