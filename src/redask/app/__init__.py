@@ -20,7 +20,6 @@ from redask.app.open_parts import CLOSE_SECONDS, OpenParts
 from redask.app.parts import (
     WAITING_THREADS,
     ask_parts,
-    attached_sync,
     embedded_text,
     embedder_of,
     log_writers,
@@ -32,6 +31,7 @@ from redask.app.parts import (
     sealing_of,
     selector_of,
     signing_in,
+    sync_of,
 )
 from redask.app.relabelling_thread import RelabellingThread, RelabelProgress
 from redask.app.settling import Settling
@@ -340,10 +340,9 @@ def _build(
     made = selector_of(str(location), chosen, words, maker, opened, serving=serving)
     asking = ask_parts(made, retriever, words, clock, workers, backend=backend, serving=serving)
     opener = provider_pool(chosen, {**asking.quoting, **providers})
-    sealing = sealing_of(backend, chosen, clock)
+    sealing, attached = sealing_of(backend, chosen, clock), sync_of(backend, stage, serving=leads)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    attached = attached_sync(backend, stage, serving=leads)
     threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),

@@ -159,7 +159,7 @@ def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> Re
     return made
 
 
-def attached_sync(backend: Backend, stage: EmbeddingStage | None, *, serving: bool) -> AttachedSync:
+def sync_of(backend: Backend, stage: EmbeddingStage | None, *, serving: bool) -> AttachedSync:
     """Who looks for changes of attached tables; nobody does but in a server."""
     made = AttachedSync(backend, stage.finish if stage else lambda _: None)
     if serving:
