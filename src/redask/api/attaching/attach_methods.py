@@ -27,6 +27,9 @@ class AsyncAttaching:
 
     _app: App
 
+    async def _who(self) -> Caller:
+        raise NotImplementedError
+
     async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
         raise NotImplementedError
 
@@ -51,6 +54,7 @@ class AsyncAttaching:
         `role` is whose rights and row level security they are read and computed with, `readers` are
         the roles here that read as it. `changes` says how changes are noticed.
         """
+        await self._who()  # before anything is said of what was given
         if isinstance(tables, str) or isinstance(readers, str):
             raise BadAsk("tables and readers are lists of names", detail="tables")
         app, chosen = self._app, name or name_of(url)
