@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -120,6 +120,14 @@ crash: $(VENV)/.installed
 # 10,000 databases searched for leaks
 test-access: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto tests/access --access-rounds 10000
+
+# the same on PostgreSQL, 1,000 of them (ROUNDS=100 for fewer); and its row level security alone
+test-access-postgresql: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto tests/access --access-backend postgresql --access-rounds $(or $(ROUNDS),1000)
+
+# 500 questions over the same data on every backend: the same answers, plans and audit rows
+test-same-answers: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/contract/stores/test_same_answers.py --same-questions $(or $(COUNT),500)
 
 # 500 questions at every transport: the same bytes as in process; and schemathesis for longer
 test-transports: $(VENV)/.installed

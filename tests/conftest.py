@@ -22,6 +22,8 @@ os.environ["REDASK_ASK_PROVIDERS_TESTING"] = "true"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crash-rounds", default="6", help="rounds of kill -9 in tests/crash")
     parser.addoption("--access-rounds", default="100", help="databases in tests/access")
+    parser.addoption("--access-backend", default="sqlite", help="of tests/access: or postgresql")
+    parser.addoption("--same-questions", default="100", help="questions on every backend")
     parser.addoption("--ledger-rounds", default="4", help="rounds of kill -9 of the ledger's user")
     parser.addoption("--audit-rows", default="80", help="rows of the audit log that is attacked")
     parser.addoption("--rot-places", default="2", help="of each derived file, bytes that rot")

@@ -6,6 +6,8 @@ from pathlib import Path
 from runpy import run_path
 
 import pages
+import pytest
+from real_postgres import private_postgres
 
 from redask.core.access import predicate, redaction
 from redask.core.access.policy import read_policy
@@ -43,6 +45,25 @@ def test_the_readme_can_be_followed_from_top_to_bottom(tmp_path: Path) -> None:
 def test_the_page_about_replays_can_be_followed(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
     assert [str(wrong) for wrong in pages.perform(page, tmp_path)] == []
+
+
+INSTALL = "```bash\npip install 'redask[postgres]'\n```\n"
+
+
+@pytest.mark.parametrize("name", ["postgresql", "attach"])
+def test_the_pages_about_postgresql_can_be_followed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert page.count(INSTALL) == 1
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "page"
+    folder.mkdir()
+    with private_postgres(tcp=True) as where:
+        place = f"{where['host']}:{where['port']}"
+        page = page.replace(INSTALL, "").replace("db.example.org", place)
+        assert len(pages.read(page)) > 5
+        assert [str(wrong) for wrong in pages.perform(page, folder)] == []
 
 
 def test_make_demo_is_redask_demo_and_can_be_run_again() -> None:

@@ -14,6 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import postgres_databases
+
 from redask.app import App, build
 from redask.core import clauses
 from redask.core.errors import AskError
@@ -23,7 +25,7 @@ from redask.core.settings import load
 from redask.core.wire import envelope, frames
 from redask.core.wire.json import text
 from redask.embedding.models.hashed import Hashed
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlDatabase
 from tests.access.worlds import KEYS, NAMES, REGIONS, WORDS, World, readable
 
 OWNER = Caller("acme", "root", "owner")
@@ -41,7 +43,7 @@ class Watched:
             directory, settings=load("", {}), embedder="hashed", clock=lambda: NOW
         )
         store: Any = self.app.backend.store
-        self._file: Database = store._database
+        self._file: SqlDatabase = store._database
 
     def declare_keys(self) -> None:
         """Keys, as if a file had declared them."""
@@ -76,7 +78,7 @@ class Watched:
 
     def edges_of(self, urn: str) -> list[str]:
         """The edges that begin or end at an entity of the world."""
-        with self._file.reading() as connection:
+        with self._file.reading(OWNER.tenant) as connection:
             found = connection.execute(
                 "SELECT edge.urn FROM edges JOIN entities AS edge USING (key)"
                 " JOIN entities AS own ON own.key IN (source, target) WHERE own.urn = ?",
@@ -86,8 +88,8 @@ class Watched:
 
     def forget_answers(self) -> None:
         """Empty the answer cache."""
-        backend: Any = self.app.backend
-        with backend._calls.writing() as connection:
+        answers: Any = self.app.backend.answers
+        with answers._database.writing(EVERY_TENANT) as connection:
             connection.execute("DELETE FROM answers")
 
     def put(self, entities: Sequence[Entity] | Any, caller: Caller = OWNER) -> None:
@@ -176,6 +178,7 @@ def watched() -> Iterator[Watched]:
             yield opened
         finally:
             opened.close()
+            postgres_databases.drop(Path(folder))  # if it is there
 
 
 def visible(database: Watched, world: World) -> list[Entity]:

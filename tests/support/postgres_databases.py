@@ -2,6 +2,8 @@
 
     location(directory)    the URL of a database that belongs to a directory, new the first time; a
                            copy of one that redask made, for making its schema takes a while
+    drop(directory)        it is not needed any more
+    row()                  a row for `BACKENDS`: directories are databases on PostgreSQL
     empty(name)            that of a database that redask has never seen
     superuser(location)    keyword arguments for psycopg, as the superuser of the same database
 
@@ -22,6 +24,8 @@ from urllib.parse import quote
 import psycopg
 from real_postgres import private_postgres
 
+from redask.stores.backend import Backend
+from redask.stores.backends import BackendRow
 from redask.stores.postgres.pg_location import DIRECTORY
 from redask.stores.postgres.postgres_backend import PostgresBackend
 
@@ -46,7 +50,7 @@ def _server(process: int) -> dict[str, Any]:
 
 def location(directory: Path) -> str:
     where = _server(os.getpid())
-    name = f"t{sha256(str(directory).encode()).hexdigest()[:20]}"
+    name = _name(directory)
     if name not in _made:
         with psycopg.connect(**where, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} OWNER {ROLE} TEMPLATE {_TEMPLATE}")
@@ -64,6 +68,19 @@ def location(directory: Path) -> str:
     return _url(where, name)
 
 
+def drop(directory: Path) -> None:
+    """Drop the database that belongs to a directory, if there is one."""
+    name = _name(directory)
+    if name in _made:
+        with psycopg.connect(**_server(os.getpid()), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        _made.discard(name)
+
+
+def _name(directory: Path) -> str:
+    return f"t{sha256(str(directory).encode()).hexdigest()[:20]}"
+
+
 def empty(name: str) -> str:
     """The URL of a database without a schema of ours."""
     where = _server(os.getpid())
@@ -74,6 +91,19 @@ def empty(name: str) -> str:
 
 def _url(where: dict[str, Any], name: str) -> str:
     return f"postgresql://{ROLE}@/{name}?host={quote(where['host'], safe='')}&port={where['port']}"
+
+
+def row() -> BackendRow:
+    """A backend that keeps what belongs to a directory on PostgreSQL, and the index there."""
+
+    def opened(location: str, *, closed: bool = False, keyed: bool = True) -> Backend:
+        Path(location).mkdir(parents=True, exist_ok=True)
+        made: Backend = PostgresBackend(
+            globals()["location"](Path(location)), closed=closed, keyed=keyed
+        )
+        return made
+
+    return BackendRow("postgresql", "", Path, lambda location: Path(location).is_dir(), opened)
 
 
 def superuser(place: str) -> dict[str, Any]:

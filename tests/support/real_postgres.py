@@ -31,6 +31,7 @@ _SETTINGS = {
     "intervalstyle": "postgres",
     "jit": "off",
     "max_connections": "100",
+    "wal_level": "logical",
 }
 
 

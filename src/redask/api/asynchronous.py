@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.async_selects import AsyncSelects, is_select
+from redask.api.attaching.attach_methods import AsyncAttaching
 from redask.api.auditing.audit_reading import AsyncAuditReading
 from redask.api.auditing.replay_methods import AsyncReplays
 from redask.api.contents import AsyncContents
@@ -58,6 +59,7 @@ class AsyncDatabase(
     AsyncAuditReading,
     AsyncReplays,
     AsyncContents,
+    AsyncAttaching,
     AsyncTransportNeeds,
     AsyncPageEntry,
     AsyncKeeping,

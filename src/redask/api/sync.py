@@ -25,6 +25,7 @@ from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase
+from redask.api.attaching.attach_methods import SyncAttaching
 from redask.api.auditing.replay_methods import SyncReplays
 from redask.api.auditing.sealing_methods import SyncSealingMethods
 from redask.api.contents import SyncContents
@@ -55,7 +56,9 @@ _T = TypeVar("_T")
 LOCAL = Caller()
 
 
-class OpenDatabase(Administration, SyncReplays, SyncContents, SyncKeeping, SyncSealingMethods):
+class OpenDatabase(
+    Administration, SyncReplays, SyncContents, SyncAttaching, SyncKeeping, SyncSealingMethods
+):
     """An open database for everybody else; see the module."""
 
     _async: AsyncDatabase

@@ -31,6 +31,7 @@ from redask.app.parts import (
     sealing_of,
     selector_of,
     signing_in,
+    sync_of,
 )
 from redask.app.relabelling_thread import RelabellingThread, RelabelProgress
 from redask.app.settling import Settling
@@ -337,9 +338,9 @@ def _build(
     retriever = Retriever(backend.store, index, stage, chosen)
     workers, selects = Workers(_THREADS, "redask"), Workers(WAITING_THREADS, "redask-select")
     made = selector_of(str(location), chosen, words, maker, opened, serving=serving)
-    asking = ask_parts(made, retriever, words, clock, workers, serving=serving)
+    asking = ask_parts(made, retriever, words, clock, workers, backend=backend, serving=serving)
     opener = provider_pool(chosen, {**asking.quoting, **providers})
-    sealing = sealing_of(backend, chosen, clock)
+    sealing, attached = sealing_of(backend, chosen, clock), sync_of(backend, stage, serving=leads)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
     threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
@@ -374,7 +375,7 @@ def _build(
         clock=clock,
         settings=chosen,
         directory=directory,
-        parts=OpenParts(backend, index, made, logs, relabelling, threads),
+        parts=OpenParts(backend, index, made, logs, relabelling, threads, attached),
     )
 
 

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from weakref import WeakSet
 
+from redask.app.attached.attached_parts import AttachedSync
 from redask.app.relabelling_thread import RelabellingThread
 from redask.core.ports import Selector
 from redask.engine.auditing.log_writers import LogWriters
@@ -41,6 +42,7 @@ class OpenParts:
     logs: LogWriters
     relabelling: RelabellingThread
     threads: tuple[Workers, ...]
+    attached: AttachedSync
     _owner: OwningProcess = field(default_factory=OwningProcess)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
@@ -58,6 +60,7 @@ class OpenParts:
             self._closed = True
             end = time.monotonic() + seconds
             self.relabelling.close(end)
+            self.attached.close(end)
             ended = [each.close(end) for each in self.threads]
             if not all(ended):
                 self.backend.interrupt()

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redask.app.attached.attached_parts import AttachedSync, AttachedTables
 from redask.app.relabelling_thread import RelabellingThread
 from redask.core import languages
 from redask.core import settings as choices
@@ -159,6 +160,14 @@ def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> Re
     return made
 
 
+def sync_of(backend: Backend, stage: EmbeddingStage | None, *, serving: bool) -> AttachedSync:
+    """Who looks for changes of attached tables; nobody does but in a server."""
+    made = AttachedSync(backend, stage.finish if stage else lambda _: None)
+    if serving:
+        made.start()
+    return made
+
+
 def processes_of(chosen: choices.Settings, serving: bool) -> int:
     """How many worker processes one user's work has; none: it is done in this process."""
     workers = chosen.select_workers
@@ -204,6 +213,7 @@ def ask_parts(
     clock: Callable[[], int],
     workers: Workers,
     *,
+    backend: Backend,
     serving: bool,
 ) -> AskParts:
     """Where SELECTs run, sources are found and the built-in answerer answers."""
@@ -215,10 +225,12 @@ def ask_parts(
         threads = Workers(WAITING_THREADS, "redask-ask")
         answerer = quoting.get(EXTRACTIVE) or Extractive()
         asks, far, quotes = process_work(selector, answerer, clock, chosen, threads)
-        computing = Computing(asks, PlanSources(asks, words), store, chosen)
+        attached = AttachedTables(backend, asks)
+        computing = Computing(asks, PlanSources(asks, words), store, chosen, attached)
         finder = RememberedFindings(far, store.view)
         return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
-    computing = Computing(selector, PlanSources(selector, words), store, chosen)
+    attached = AttachedTables(backend, selector)
+    computing = Computing(selector, PlanSources(selector, words), store, chosen, attached)
     here = SourceFinder(retriever, computing, chosen.limits, clock)
     return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from redask.app.attached.attached_parts import AttachedTables
 from redask.core.ports import Embedder
 from redask.core.settings import Settings
 from redask.core.synonyms import Synonyms
@@ -58,7 +59,8 @@ def make(
     """The service of one worker process."""
     chosen = Settings(**{**choices, "buckets": MappingProxyType(choices["buckets"])})
     row, closed = backend_for(location), chosen.access_closed
-    store = row.open(location, closed=closed).store
+    backend = row.open(location, closed=closed)
+    store = backend.store
     link, clock = ParentLink(), SentClock()
     stage, quoting = None, Extractive()
     if embedder is not None:
@@ -73,6 +75,7 @@ def make(
     index = SearchIndex(row.directory(location) / "index", store, chosen.limits.timeout_ms)
     retriever = Retriever(store, index, stage, chosen)
     selector = open_selector(location, closed)
-    computing = Computing(selector, PlanSources(selector, words), store, chosen)
+    attached = AttachedTables(backend, selector)
+    computing = Computing(selector, PlanSources(selector, words), store, chosen, attached)
     finder = SourceFinder(retriever, computing, chosen.limits, clock)
     return AskService(selector, finder, quoting, clock, link)

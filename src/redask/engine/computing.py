@@ -7,7 +7,8 @@
     unclear              Uncomputed: what was not understood, and the nearest statement, not run
     not computed         None: search as ever
 
-With PLAN OFF it is always None, with PLAN ONLY nothing is run. A statement that fails or takes too
+A statement over attached tables runs where they are (`AttachedStatements`). With PLAN OFF it is
+always None, with PLAN ONLY nothing is run. A statement that fails or takes too
 long is Uncomputed, too. Reading, types and errors are those of the caller's own SELECT.
 """
 
@@ -19,6 +20,7 @@ from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
 from redask.core.planning.plan_schema import PlanSchema
 from redask.core.ports import Selector, Store
+from redask.core.ports.selecting import AttachedStatements
 from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.settings import Settings
@@ -54,6 +56,7 @@ class Computed:
 
     query: QueryPlan
     sources: tuple[Source, ...]
+    live: bool = False  # of tables that are elsewhere, and may change without a write here
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Uncomputed:
     sources: tuple[Source, ...] = ()
     final: bool = False  # nothing else is tried: the caller wanted no more, or it failed
     named: bool = True  # the question names something of the tables
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class Computing:
     sources: PlanSources
     store: Store
     settings: Settings
+    attached: AttachedStatements | None = None
 
     def schema(self, ask: Ask, caller: Caller) -> PlanSchema:
         """What a question may be computed from: the tables that the ASK names, or all."""
@@ -150,27 +155,38 @@ class Computing:
     def _run(self, query: QueryPlan, planned: "Certain", caller: Caller) -> Computed | Uncomputed:
         """Run a statement as the caller. → its result as a source, or why there is none."""
         sql, examples = planned.sql, planned.examples
+        live = self.attached is not None
         try:
             with telemetry.step("compute"):
-                source = self.result(sql, caller)
+                source, live = self._result(sql, caller)
                 told = (self.result(planned.told, caller),) if planned.told else ()
                 rows = self._examples(examples, caller) if examples else ()
         except (SqlError, LimitExceeded) as error:
             nearest = (query_source.not_run(sql),)
-            return Uncomputed(refused_answers.failed(error.message, sql), query, nearest, True)
-        return Computed(query, (source, *told, *rows))
+            refusal = refused_answers.failed(error.message, sql)
+            return Uncomputed(refusal, query, nearest, True, live=live)
+        return Computed(query, (source, *told, *rows), live)
 
     def result(self, sql: str, caller: Caller) -> Source:
         """The result of a statement as a source; the errors of SELECT."""
+        return self._result(sql, caller)[0]
+
+    def _result(self, sql: str, caller: Caller) -> tuple[Source, bool]:
+        """The result of a statement, and whether it is of tables elsewhere."""
         chosen = self.settings
-        found = self.selector.select(
-            *(sql, (), caller),
-            timeout_ms=min(chosen.select_timeout_ms, chosen.limits.timeout_ms),
-            max_rows=MOST_ROWS,
-            cancelled=call_limits.current(),
-        )
+        timeout_ms = min(chosen.select_timeout_ms, chosen.limits.timeout_ms)
+        waiting, found, live = call_limits.current(), None, False
+        if self.attached is not None:
+            found = self.attached.run(
+                sql, caller, timeout_ms=timeout_ms, max_rows=MOST_ROWS, cancelled=waiting
+            )
+            live = found is not None
+        if found is None:
+            found = self.selector.select(
+                *(sql, (), caller), timeout_ms=timeout_ms, max_rows=MOST_ROWS, cancelled=waiting
+            )
         rows = [[json_value(value) for value in row] for row in found.rows]
-        return query_source.make(sql, found.columns, rows)
+        return query_source.make(sql, found.columns, rows), live
 
     def _plan(self, ask: Ask, caller: Caller, schema: PlanSchema) -> "Planned":
         from redask.core.planning.direct.direct_plans import plan_directly

@@ -47,6 +47,7 @@ class Findings:
     refusal: Refusal | None = None
     is_final: bool = False  # nobody else is asked for a statement
     today: str = ""  # the date that the prompt tells
+    is_live: bool = False  # computed where attached tables are: a write here is no sign of change
 
     @property
     def fingerprint(self) -> str:
@@ -133,8 +134,9 @@ class SourceFinder:
             state = self.retriever.entered(ask, caller)  # a search does so itself
             hits = self.retriever.redacted(_as_hits(computed.sources, state))
             if isinstance(computed, Computed):
-                return self._made(hits, ask, query)
-            return replace(self._made(hits, ask, query, computed.refusal), is_final=True)
+                return replace(self._made(hits, ask, query), is_live=computed.live)
+            made = self._made(hits, ask, query, computed.refusal)
+            return replace(made, is_final=True, is_live=computed.live)
         hits = self.retriever.find_for_provider(ask, caller)
         if computed is None or _is_quotable(hits, ask.question, computed.named):
             return self._made(hits, ask)

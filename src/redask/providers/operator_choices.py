@@ -56,13 +56,21 @@ def with_secrets(env: Mapping[str, str]) -> dict[str, str]:
     """The environment, with the secrets that it names by file or command."""
     found = dict(env)
     for variable in secret_variables():
-        ways = [f"{variable}{end}" for end in ("", "_FILE", "_COMMAND") if env.get(variable + end)]
-        if len(ways) > 1:
-            raise Misconfigured(f"{ways[0]} and {ways[1]} are both set: choose one", detail=ways[1])
-        if ways and ways[0] != variable:
-            read = _from_file if ways[0].endswith("_FILE") else _from_command
-            found[variable] = read(ways[0], env[ways[0]])
+        told = secret(variable, env)
+        if told is not None:
+            found[variable] = told
     return found
+
+
+def secret(variable: str, env: Mapping[str, str]) -> str | None:
+    """The secret of a variable, by itself, by file or by command; None if it is not given."""
+    ways = [f"{variable}{end}" for end in ("", "_FILE", "_COMMAND") if env.get(variable + end)]
+    if len(ways) > 1:
+        raise Misconfigured(f"{ways[0]} and {ways[1]} are both set: choose one", detail=ways[1])
+    if not ways or ways[0] == variable:
+        return env.get(variable) or None
+    read = _from_file if ways[0].endswith("_FILE") else _from_command
+    return read(ways[0], env[ways[0]])
 
 
 def _from_file(variable: str, path: str) -> str:

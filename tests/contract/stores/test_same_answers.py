@@ -1,7 +1,8 @@
 """The same data on every backend: the same answers, plans, searches and audit rows, to the byte.
 
-100 questions over the sample company and some made-up rows, with vectors, policies, deletions
-and an ingested file; as the owner and as two users who may not read everything.
+Questions over the sample company and some made-up rows, with vectors, policies, deletions
+and an ingested file; as the owner and as two users who may not read everything. Some are computed.
+`--same-questions` says how many; `make test-same-answers` asks 500.
 """
 
 import random
@@ -20,7 +21,6 @@ from redask.core.wire.json import text
 from redask.evaluation import sample
 from redask.stores.backends import BACKENDS
 
-QUESTIONS = 100
 NOW = 1_790_000_000 * 10**9
 SHIPS = "Albatross Bounty Calypso Dorado Endeavour Fram Gjoa Hansa Iduna Jason".split()
 PORTS = "Bergen Esbjerg Hamburg Oslo Riga Stavanger Tallinn Visby".split()
@@ -61,7 +61,7 @@ def fill(db: OpenDatabase, folder: Path) -> dict[str, str]:
     return {name: db.make_token(name) for name in ("mia", "tom")}
 
 
-def questions() -> Iterator[tuple[str, dict[str, Any]]]:
+def questions(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
     chance = random.Random(11)
     asked: list[Callable[[], str]] = [
         lambda: f"What delayed the {chance.choice(SHIPS)} in {chance.choice(PORTS)}?",
@@ -72,8 +72,11 @@ def questions() -> Iterator[tuple[str, dict[str, Any]]]:
         lambda: f"What do the rules say about {chance.choice(['pilots', 'the night', 'Oslo'])}?",
         lambda: "How do refunds work for gold customers?",
         lambda: f"quintessence zeppelin {chance.randrange(1000)}",
+        lambda: f"How many calls are there in {chance.choice(PORTS)}?",
+        lambda: "What is the total fee of calls per port?",
+        lambda: f"What is the average fee of calls of the {chance.choice(SHIPS)}?",
     ]
-    for number in range(QUESTIONS):
+    for number in range(count):
         options: dict[str, Any] = {
             "limit": chance.choice([3, 8, 20]),
             "depth": chance.choice([0, 2]),
@@ -106,8 +109,9 @@ def audit(db: OpenDatabase) -> list[tuple[int, str]]:
 
 
 def test_every_backend_answers_explains_searches_and_audits_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    count = int(request.config.getoption("--same-questions"))
     assert len(ENROLLED) > 1
     folder = tmp_path / "files"
     folder.mkdir()
@@ -123,18 +127,20 @@ def test_every_backend_answers_explains_searches_and_audits_alike(
             tokens = fill(owner, folder)
             opened.append({"owner": owner, **{n: owner.signed_in(t) for n, t in tokens.items()}})
         first, *others = opened
-        cited = hits = 0
-        for number, (question, options) in enumerate(questions()):
+        cited = hits = computed = 0
+        for number, (question, options) in enumerate(questions(count)):
             who = ("owner", "mia", "tom")[number % 3]
             expected = told(first[who], question, options)
             assert {told(each[who], question, options) for each in others} == {expected}, question
             cited += '"citations":[{' in expected
             hits += '"cache_hit":true' in expected
-        assert cited > QUESTIONS / 2
-        assert hits > QUESTIONS / 2
+            computed += '"intent":"' in expected and '"sql":"SELECT' in expected
+        assert cited > count / 2
+        assert hits > count / 2
+        assert computed > count / 10
         for who, db in first.items():
             rows = audit(db)
-            assert len(rows) > QUESTIONS / 4
+            assert len(rows) > count / 4
             assert all(audit(each[who]) == rows for each in others)
         verdicts = [each["owner"].verify_audit() for each in opened]
         assert all(isinstance(each, Intact) for each in verdicts)

@@ -94,6 +94,24 @@ class Cancellation(Protocol):
         """Whether nobody waits for the result any more."""
 
 
+class AttachedStatements(Protocol):
+    """Runs statements of computed questions where their tables are, if that is elsewhere."""
+
+    def run(
+        self,
+        sql: str,
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectResult | None:
+        """The rows of a statement over attached tables; None for any other statement.
+
+        `SqlError` says why one is not run there.
+        """
+
+
 class Selector(Protocol):
     """Runs SELECTs over what a caller may see of the collections; each a table of its own.
 

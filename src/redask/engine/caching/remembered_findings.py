@@ -6,7 +6,8 @@
 
 What is found depends on nothing else: settings and embedder are those of the open database. Not
 remembered: what was found while the state changed, what waits for vectors or could not be embedded
-(that may change without a write), and a question that is relative in time.
+(that may change without a write), what was computed of attached tables (as may they), and questions
+that are relative in time.
 
 The findings that were used least recently go when there are more than `MOST`, or when all are
 larger than `MOST_BYTES` of sources and prompts. Nobody else's findings are ever looked up: the key
@@ -57,7 +58,8 @@ class RememberedFindings:
         if known is not None:
             return known
         found = self._work.find(ask, caller)
-        if _is_lasting(found.warnings) and _state(self._view(caller)) == state:
+        lasts = _is_lasting(found.warnings) and not found.is_live
+        if lasts and _state(self._view(caller)) == state:
             self._remember(key, state, found)
         return found
 

@@ -14,8 +14,8 @@ it is not set, nothing is shown and nothing can be written.
 
 `redask.classes`, set while an entity is read for a caller, limits entities to the policy classes
 that the caller may read: `{"closed": false, "collections": {"7": [0, 12]}}`, where a collection
-that is not named is open unless `closed`. It is a second lock behind `stores.visibility`, for rows;
-columns are hidden by that alone.
+that is not named is open unless `closed`; an edge is shown if both its ends are. It is a second
+lock behind `stores.visibility`, for rows; columns are hidden by that alone.
 
 It holds for the owner of the tables, too (FORCE), but not for superusers and roles with BYPASSRLS:
 `pg_database` refuses them.
@@ -42,6 +42,12 @@ FUNCTIONS = (
         SELECT place - 1, item FROM json_array_elements_text(list::json)
             WITH ORDINALITY AS items(item, place) $$""",
 )
+# An end is read under the same policies: one that is an edge needs its own ends. It is looked up by
+# its key, which PostgreSQL compares before it asks a policy: so it asks for this row alone.
+_SHOWN = "coalesce((SELECT true FROM redask.entities AS tip WHERE tip.key = own.{}), false)"
+_ENDS = f"""CREATE FUNCTION shows_ends(edge bigint) RETURNS boolean STABLE LANGUAGE sql AS $$
+    SELECT NOT EXISTS (SELECT 1 FROM redask.edges AS own WHERE own.key = edge
+        AND NOT ({_SHOWN.format("source")} AND {_SHOWN.format("target")})) $$"""
 _NUMBERED = "tenant = (SELECT redask.tenant_number())"
 _OWNED = "rls_tenant = (SELECT redask.tenant_number())"
 _NAMED = "tenant = redask.whose()"
@@ -80,6 +86,10 @@ def policies() -> list[str]:
         " USING (node = current_setting('redask.node', true) AND redask.whose() IS NOT NULL)",
         "CREATE POLICY admitted ON entities AS RESTRICTIVE FOR SELECT"
         " USING (redask.admits(collection, label))",
+        _ENDS,
+        "CREATE POLICY with_its_ends ON entities AS RESTRICTIVE FOR SELECT"
+        " USING (coalesce(current_setting('redask.classes', true), '') = ''"
+        " OR urn NOT LIKE 'urn:reddb:edge:%' OR redask.shows_ends(key))",
     ]
     return made
 

@@ -11,6 +11,12 @@ from typing import Any
 _COUNT, _WITH_TIES = 2, 3  # of LimitOption in PostgreSQL's tree
 
 
+def plain_text(sql: str) -> str:
+    """The statement as PostgreSQL would write it, without comments; its LIMIT is as it was."""
+    parser: Any = import_module("postgast")
+    return str(parser.deparse(parser.parse(sql)))
+
+
 def canonical_text(sql: str) -> str:
     """The one spelling of a SELECT."""
     parser: Any = import_module("postgast")  # its stubs are no Python

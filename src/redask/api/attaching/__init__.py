@@ -1,0 +1,1 @@
+"""Attached tables, as methods of an open database."""

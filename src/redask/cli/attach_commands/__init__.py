@@ -1,0 +1,1 @@
+"""Commands about attached tables: one file a command."""

@@ -1,0 +1,1 @@
+"""Tables of somebody's own PostgreSQL, indexed and asked where they are: see docs/attach.md."""
