@@ -18,6 +18,7 @@ from redask.index.forward import column_builds, columns
 from redask.index.forward.columns import ColumnRow
 from redask.index.forward.entries import U64
 from redask.index.forward.forward_index import Snapshot
+from redask.index.graph.column_entities import ChangedRows
 from tests.index.memory_store import MemoryStore
 from tests.index.texts import ask, corpus, questions, row
 
@@ -154,9 +155,7 @@ def test_a_process_that_did_not_make_them_uses_them_without_another_write(
     used: list[bool] = []
     changed = column_builds.ColumnBuilds.changed
 
-    def watched(
-        self: column_builds.ColumnBuilds, snapshot: Snapshot
-    ) -> column_builds.ChangedRows | None:
+    def watched(self: column_builds.ColumnBuilds, snapshot: Snapshot) -> ChangedRows | None:
         found = changed(self, snapshot)
         used.append(found is not None)
         return found

@@ -115,9 +115,10 @@ class ColumnBuilds:
         return True
 
     def discard(self, made: "MadeColumns") -> None:
-        """Remove what was made and is not used."""
-        with suppress(OSError):
-            (self._directory / made.name).unlink()
+        """Remove what was made, or half made, and is not used."""
+        for path in self._directory.glob(f"{made.name}*"):
+            with suppress(OSError):
+                path.unlink()
 
     def is_due(self, rows: int, changes: int | None) -> bool:
         """Whether arrays of so many rows are wanted, after so many changes; None: there are none"""
