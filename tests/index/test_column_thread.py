@@ -219,6 +219,17 @@ def test_a_command_that_searches_once_makes_none(index: SearchIndex, gate: Gate)
     assert not gate.reached.is_set()
 
 
+def test_who_has_the_index_caught_up_waits_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_builds, "WAITED_ROWS", 0)
+    with redask.open(tmp_path, embedder="none") as db:
+        db.put("ships", [{"id": n, "title": f"Ship {n}"} for n in range(80)])
+        db.catch_up()
+        assert files(tmp_path) == [recorded(tmp_path)[0]]
+        assert not threads()
+
+
 def test_few_rows_are_made_at_once(
     index: SearchIndex, gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

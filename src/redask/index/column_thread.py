@@ -6,7 +6,8 @@ and to record; a lock of its own lets one process make them at a time. What was 
 that is closed or replaced meanwhile is removed.
 
 Not begun by the first search in a process: a command that asks once would make them for nobody. Not
-tried again before the next write, whatever ended it.
+tried again before the next write, whatever ended it. Who has the index caught up (`finish`) waits
+for them, without the partition's lock.
 """
 
 import logging
@@ -52,6 +53,16 @@ class ColumnThread:
         if first or (seen is not None and (seen[0] is generation and seen[1] == state.watermark)):
             return
         self._looked_at = generation, state.watermark
+        self._begin(generation, state)
+
+    def finish(self, generation: Generation, state: State) -> None:
+        """Begin, if they are due, and see it ended."""
+        self._begin(generation, state)
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _begin(self, generation: Generation, state: State) -> None:
         rows = sum(group.entities for group in state.statistics)
         changes = None if state.changed is None else state.changed.count
         if rows <= column_builds.WAITED_ROWS or not generation.columns.is_due(rows, changes):

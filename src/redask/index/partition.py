@@ -105,6 +105,16 @@ class Partition:
             with _searching(query):
                 return buckets.search(generation, state, query, visibility, read)
 
+    def finish(self) -> None:
+        """Make what a search would begin and not wait for."""
+        with index_errors():
+            generation = self._generation()
+        if generation is not None:
+            with generation.state(0) as state:
+                pass  # what was counted is enough: an open transaction would hold up what is recorded
+            if state is not None:
+                self._columns.finish(generation, state)
+
     def health(self) -> Health:
         """The state of the partition, without catching up."""
         try:
