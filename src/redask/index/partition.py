@@ -111,7 +111,7 @@ class Partition:
             generation = self._generation()
         if generation is not None:
             with generation.state(0) as state:
-                pass  # what was counted is enough: an open transaction would hold up what is recorded
+                pass  # its counts are enough; an open transaction would be in the way of recording
             if state is not None:
                 self._columns.finish(generation, state)
 
