@@ -9,6 +9,9 @@ bounded by it, too, and by what else runs; processor time hardly is.
 
     cached      one question that every answer comes from the cache for
     asked       questions of which none is asked twice, of the scripted provider
+
+Each turn is printed when it is done, so that a run that is cut has its figures; the table of
+medians comes last. `--short` is one turn of 80 asks: it shows that all of it works.
 """
 
 import argparse
@@ -124,6 +127,10 @@ def turn(server: Served, token: str, body: Callable[[], object], count: int) -> 
     return asked / seconds, asked / (spent / 1000)
 
 
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def _answered(reply: bytes) -> None:
     if b"200 OK" not in reply[:20]:
         raise SystemExit(f"no answer: {reply[:300]!r}")
@@ -141,10 +148,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure servers of one and two processes.")
     parser.add_argument("--count", type=int, default=800)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--short", action="store_true", help="one turn of 80 asks")
     given = parser.parse_args()
+    if given.short:
+        given.count, given.turns = 80, 1
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="redask-bench-")))
         token = fill(directory / "db")["mia"]
+        _tell("starting servers of one and two processes, and one of the same bytes")
         one = stack.enter_context(OneWorker(directory / "db"))
         two = stack.enter_context(TwoWorkers(directory / "db"))
         wire = Wire(one.port, token)
@@ -160,9 +171,13 @@ def main() -> None:
             ("asked, 2 workers", two, asked, given.count // 4),
         ]
         found: dict[str, list[tuple[float, float]]] = {name: [] for name, *_ in rows}
-        for _ in range(given.turns):
+        for number in range(given.turns):
             for name, server, body, count in rows:
                 found[name].append(turn(server, token, body, count))
+                rate, work = found[name][-1]
+                _tell(
+                    f"turn {number + 1}, {name}: {rate:.0f} a second, {work:.0f} a processor second"
+                )
     best = statistics.median(work for _, work in found["the same bytes"])
     print(f"| {WIDTH} at once, {len(said)} bytes | a second | a processor second | of those |")
     print("| --- | --- | --- | --- |")

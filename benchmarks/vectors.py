@@ -10,6 +10,8 @@ turns, so that a busy machine harms all alike, each on one thread:
     ours      the 20 nearest: codes, 2,000 candidates, exact cosines
     ours n %  the same, of what the labels permit
 
+Up to EXACT_ROWS there are no codes: ours is exhaustive, and raw is faiss over the floats.
+
 `ratio` is ours / raw 2000, both as medians. `recall` is the share of the true 20 nearest found.
 """
 
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -85,6 +88,19 @@ def recall(index: VectorIndex, floats: Path, queries: Floats) -> float:
     return float(np.mean(shares))
 
 
+def raw_index(
+    directory: Path, floats: Path, queries: Floats, count: int
+) -> tuple[Any, list[Floats], int]:
+    """faiss over what ours searches, the queries as it takes them, and the bytes of a row."""
+    units = [unit_vectors(query[None, :]) for query in queries]
+    coded = next(directory.glob("codes-*"), None)
+    if coded is not None:
+        return faiss.read_index(str(coded)), [rotate(each) for each in units], DIMENSIONS // 8 + 8
+    exact = faiss.IndexFlatIP(DIMENSIONS)
+    exact.add(np.fromfile(floats, np.float32, count * DIMENSIONS).reshape(-1, DIMENSIONS))
+    return exact, units, 4 * DIMENSIONS
+
+
 def memory() -> str:
     lines = Path("/proc/self/status").read_text().splitlines()
     kept = [line.split() for line in lines if line.startswith(("RssAnon", "VmRSS"))]
@@ -101,16 +117,15 @@ def run(count: int, directory: Path) -> None:
     assert index.count == count
     print(f"  open {1e3 * (time.perf_counter() - started):.0f} ms; {memory()}")
     queries = next(vectors(QUERIES, 2, centres))
-    rotated = [rotate(unit_vectors(query[None, :])) for query in queries]
-    (path,), (floats,) = directory.glob("codes-*"), directory.glob("floats-*")
-    raw = faiss.read_index(str(path))
+    (floats,) = directory.glob("floats-*")
     faiss.omp_set_num_threads(1)
-    codes = np.ones(count * (DIMENSIONS // 8 + 8) // 8, np.uint64)
+    raw, points, width = raw_index(directory, floats, queries, count)
+    codes = np.ones(count * width // 8, np.uint64)
     shares = {percent: set(range(percent)) for percent in (1, 10, 50)}
     calls: dict[str, Callable[[int], object]] = {
         "floor": lambda _: np.add.reduce(codes),
-        "raw 20": lambda i: raw.search(rotated[i], 20),
-        "raw 2000": lambda i: raw.search(rotated[i], 2_000),
+        "raw 20": lambda i: raw.search(points[i], 20),
+        "raw 2000": lambda i: raw.search(points[i], 2_000),
         "ours": lambda i: index.search(queries[i], 20),
     }
     for percent, labels in shares.items():

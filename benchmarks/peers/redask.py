@@ -27,7 +27,6 @@ PACKAGES = ("redask",)
 NOTE = "words, vectors, graph; validated, audited"
 _COLLECTION = "passages"
 _BATCH = 2_000
-_LAST = "Is everything indexed?"
 _CAN = Capabilities(True, True, True, True)
 
 
@@ -78,8 +77,7 @@ def build(home: Path, passages: Sequence[Passage], known: Known) -> None:
                 for each in passages[start : start + _BATCH]
             ]
             db.put(_COLLECTION, rows, kind="document")
-        known.add(_LAST, known.row(passages[0].body))
-        db.search(_LAST, limit=1)  # a search catches the index up first
+        db.catch_up()  # which has all the time it needs
 
 
 def open_up(home: Path, known: Known) -> "OurDatabase":

@@ -11,14 +11,19 @@ from redask.core.model import (
     Caller,
     Knobs,
     Mode,
+    Notice,
     Prompt,
     Source,
     Strictness,
     Validation,
 )
 from redask.core.ports import CachedAnswer
+from redask.core.rules import validation
 from redask.core.rules.caching import Bypass, Use
+from redask.core.rules.grounding import refused_answers
+from redask.core.rules.validation import Examined
 from redask.core.settings import load
+from redask.engine.caching import answer_cache
 from redask.engine.caching.answer_cache import AnswerCaching, CacheSlot
 from redask.providers.scripted import Scripted
 
@@ -89,6 +94,41 @@ def test_a_lenient_ask_takes_what_a_strict_one_would_not() -> None:
 def test_a_cache_that_cannot_be_read_and_one_not_in_use_are_misses() -> None:
     assert slot(ENTRY, error=True).look_up() is None
     assert replace(slot(ENTRY), use=Bypass()).look_up() is None
+
+
+def test_an_answer_is_examined_once_and_anew_for_all_that_this_depends_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    examined: list[tuple[object, ...]] = []
+
+    def counted(
+        text: str, sources: tuple[Source, ...], *, question: str, refused: bool
+    ) -> Examined:
+        examined.append((text, sources, question, refused))
+        return validation.examine(text, sources, question=question, refused=refused)
+
+    monkeypatch.setattr(answer_cache, "examine", counted)
+    refusal = Validation(True, (), (Notice(refused_answers.REFUSED, ""),))
+    kept = [
+        GOOD,
+        replace(GOOD, answer="At ten [^1]."),
+        replace(GOOD, sources_flat=(Source("urn:reddb:row:t/1", '{"at":"nine"}'),)),
+        replace(GOOD, validation=refusal),
+    ]
+    answer_cache._examined.cache_clear()
+    for answer in (*kept, *kept):
+        for question in ("When?", "Why?"):
+            place = replace(slot(replace(ENTRY, answer=answer)), question=question)
+            hit = place.look_up()
+            assert hit is not None
+            assert hit.examined == validation.examine(
+                answer.answer,
+                answer.sources_flat,
+                question=question,
+                refused=answer.validation is refusal,
+            )
+    answer_cache._examined.cache_clear()
+    assert len(examined) == len(set(examined)) == 8
 
 
 def key(

@@ -1,8 +1,11 @@
 """telemetry: counts and times what happens, and stays silent unless somebody listens."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from opentelemetry import trace
 from prometheus_client import REGISTRY
 
 from redask.engine import telemetry
@@ -55,3 +58,32 @@ def test_a_log_record_carries_the_outcome_and_no_question(caplog: pytest.LogCapt
         pass
     [record] = caplog.records
     assert (record.message, vars(record)["outcome"]) == ("ask", "answered")
+
+
+class Provider:
+    """A tracer that remembers the names of its spans, and who has it."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def get_tracer(self, *_: object, **__: object) -> "Provider":
+        return self
+
+    @contextmanager
+    def start_as_current_span(self, name: str) -> Iterator[trace.Span]:
+        self.names.append(name)
+        yield trace.INVALID_SPAN
+
+
+def test_spans_are_made_once_somebody_has_set_up_who_gets_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    telemetry._tracer.cache_clear()
+    with telemetry._span("before") as span:
+        assert span is None  # the library is imported, and nobody wants spans
+    provider = Provider()
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    with telemetry.asking(), telemetry.step("search"):
+        pass
+    telemetry._tracer.cache_clear()
+    assert provider.names == ["redask.ask", "redask.search"]

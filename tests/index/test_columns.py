@@ -103,7 +103,7 @@ class Twins:
             transaction.apply((), (), keys, seq=self._seq, tail=False)
 
     def make_arrays(self) -> bool:
-        return self._builds.make(self._forward)
+        return self._builds.make(self._forward, most=column_builds.MAX_ROWS)
 
     def changed(self) -> ChangedRows:
         with self._forward.snapshot() as snapshot:
@@ -282,7 +282,7 @@ def test_a_changed_byte_is_found_and_the_file_made_again(place: int, tmp_path: P
         with pytest.raises(CorruptIndex):
             ColumnFile(file)
         again = ColumnBuilds(tmp_path, 1 << 30)
-        assert again.make(index._forward)
+        assert again.make(index._forward, most=column_builds.MAX_ROWS)
         (other,) = tmp_path.glob("columns-*")
         assert other.name != file.name
 

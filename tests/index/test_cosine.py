@@ -1,6 +1,11 @@
 """Cosines are bitwise equal wherever they are computed, and `top_k` misses no row."""
 
+import importlib
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -76,16 +81,31 @@ def spread(kind: str, count: int, random: np.random.Generator) -> Floats:
     return noise if kind == "wide" else np.float32(1) + np.float32(1e-6) * noise
 
 
+@contextmanager
+def faiss_imported() -> Iterator[None]:
+    importlib.import_module("faiss")
+    yield
+
+
+@contextmanager
+def faiss_not_imported() -> Iterator[None]:
+    with patch.dict(sys.modules):
+        sys.modules.pop("faiss", None)
+        yield
+        assert "faiss" not in sys.modules  # few rows are compared without it
+
+
 @given(
     sizes,
     st.integers(0, 800),
     st.sampled_from(["wide", "coarse", "narrow"]),
-    st.booleans(),
+    st.tuples(st.booleans(), st.booleans()),
     seeds,
 )
 def test_the_best_are_those_of_sorting_everything_with_all_ties(
-    count: int, k: int, kind: str, filtered: bool, seed: int
+    count: int, k: int, kind: str, chances: tuple[bool, bool], seed: int
 ) -> None:
+    filtered, imported = chances
     random = np.random.default_rng(seed)
     rows = cosine.unit_vectors(spread(kind, count, random))
     query = random_units(1, 48, seed + 1)[0]
@@ -93,10 +113,30 @@ def test_the_best_are_those_of_sorting_everything_with_all_ties(
     candidates = np.arange(count) if chosen is None else chosen
     every = cosine.exact_cosines(rows[candidates], query)
     kth = np.sort(every)[::-1][:k].min(initial=2.0)
-    found, cosines = cosine.top_k(rows, query, k, chosen)
+    with faiss_imported() if imported else faiss_not_imported():
+        found, cosines = cosine.top_k(rows, query, k, chosen)
     assert set(found.tolist()) == set(candidates[every >= kth].tolist())
     assert np.array_equal(cosines, np.sort(cosines)[::-1])
     assert np.array_equal(cosines, cosine.exact_cosines(rows[found], query))
+
+
+@pytest.mark.parametrize("imported", [False, True])
+@pytest.mark.parametrize("filtered", [False, True])
+def test_exact_cosines_are_made_only_of_rows_that_may_be_among_the_best(
+    monkeypatch: pytest.MonkeyPatch, imported: bool, filtered: bool
+) -> None:
+    rows, query = random_units(600, 48, 1), random_units(1, 48, 2)[0]
+    exact, made = cosine.exact_cosines, []
+
+    def counted(some: Floats, point: Floats) -> cosine.Doubles:
+        made.append(len(some))
+        return exact(some, point)
+
+    monkeypatch.setattr(cosine, "exact_cosines", counted)
+    with faiss_imported() if imported else faiss_not_imported():
+        found, _ = cosine.top_k(rows, query, 10, np.arange(0, 600, 2) if filtered else None)
+    assert len(found) == 10
+    assert sum(made) < 20
 
 
 @pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-3, 1.0, 1e30, 3e38])

@@ -256,6 +256,7 @@ class App:
     def catch_up(self, caller: Caller) -> None:
         """Bring the caller's index up to date."""
         self.index.search(Query("", Terms((), ()), top_k=1, depth=0), caller)
+        self.index.finish(caller.tenant)
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop; closing waits for it, for a time."""

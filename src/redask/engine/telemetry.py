@@ -31,6 +31,7 @@ _log = logging.getLogger("redask")
 _log.addHandler(logging.NullHandler())
 
 TakenSteps = list[tuple[str, float]]  # names of steps, and the seconds of each
+_CHOSEN = "OTEL_PYTHON_TRACER_PROVIDER"  # names a provider that the library sets up itself
 _COLLECTED: ContextVar[TakenSteps | None] = ContextVar("redask_steps", default=None)
 
 
@@ -61,10 +62,16 @@ def _seen_metrics() -> AskMetrics | None:
 
 
 def _span(name: str) -> "AbstractContextManager[Span | None]":
-    """A span, if anybody can have set up who gets it."""
-    if "opentelemetry" in sys.modules or "OTEL_PYTHON_TRACER_PROVIDER" in os.environ:
-        return _tracer().start_as_current_span(name)
-    return nullcontext()
+    """A span, if anybody has set up who gets it."""
+    if "opentelemetry" not in sys.modules and _CHOSEN not in os.environ:
+        return nullcontext()
+    from opentelemetry import trace
+
+    # until somebody sets one up, the provider is a proxy; a span of it goes nowhere, and a server
+    # makes several an ask
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return nullcontext()
+    return _tracer().start_as_current_span(name)
 
 
 @cache

@@ -54,6 +54,11 @@ class SearchIndex:
         with self._partition(caller.tenant) as partition:
             return partition.search(query, caller, view)
 
+    def finish(self, tenant: str) -> None:
+        """Make what a search would begin and not wait for, once it has caught up."""
+        with self._partition(tenant) as partition:
+            partition.finish()
+
     def health(self, tenant: str) -> Health:
         """The state of a tenant's partition, without catching up."""
         with self._partition(tenant) as partition:

@@ -29,6 +29,7 @@ from redask.index import private_files
 from redask.index.analysis import analyzer
 from redask.index.analysis.vocabulary import NewWords, hash64
 from redask.index.corruption import corrupt, index_errors, unusable
+from redask.index.forward import column_builds
 from redask.index.forward.column_builds import ColumnBuilds
 from redask.index.forward.entries import (
     PROJECTION_BITS,
@@ -56,6 +57,7 @@ _SYSTEM_PREFIX = "red_"  # collections that are never sources
 
 
 _Read = tuple[int, tuple[GroupStatistics, ...], Tail, ChangedRows | None]
+_ReadAt = tuple[tuple[int, str], _Read]  # by watermark and file of arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ class Generation:
     def __init__(self, directory: Path, identity: str) -> None:
         self.directory = directory
         self._searcher: tuple[str, TermSearcher] | None = None
-        self._cached: _Read | None = None
-        self._columns = ColumnBuilds(directory, READ_AT_OPENING)
+        self._cached: _ReadAt | None = None
+        self.columns = ColumnBuilds(directory, READ_AT_OPENING)
         self._vectors: dict[int, VectorIndex] = {}
         self.bloom_filter = BloomFilter()
         self.word_list = WordList()
@@ -127,11 +129,11 @@ class Generation:
             if watermark < at_least or searcher is None or searcher[0] != stamp:
                 yield None
                 return
-            cached = self._cached
-            if cached is None or cached[0] != watermark:
+            cached, at = self._cached, (watermark, snapshot.meta_value("columns"))
+            if cached is None or cached[0] != at:
                 read = tuple(snapshot.statistics()), snapshot.tail()
-                self._cached = cached = (watermark, *read, self._columns.changed(snapshot))
-            yield State(snapshot, searcher[1], history, *cached)
+                self._cached = cached = (at, (watermark, *read, self.columns.changed(snapshot)))
+            yield State(snapshot, searcher[1], history, *cached[1])
 
     def open_searcher(self) -> None:
         """Open a searcher of the state that the forward index is at. Hold the partition's lock."""
@@ -156,7 +158,7 @@ class Generation:
             self.forward.sums.verify()
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
-                self._columns.verify(snapshot)
+                self.columns.verify(snapshot)
             InvertedIndex(self.directory / "words").verify_files(files)
             for dimensions in self._dimensions():
                 VectorIndex(self.directory / "vectors" / str(dimensions), dimensions).verify()
@@ -170,16 +172,19 @@ class Generation:
 
     # --- writing ---------------------------------------------------------------------------
 
-    def catch_up(self, store: Store, tenant: str) -> None:
-        """Apply the store's changes since the watermark. Hold the partition's lock."""
+    def catch_up(self, store: Store, tenant: str, *, most: int | None = None) -> None:
+        """Apply the store's changes since the watermark. Hold the partition's lock.
+
+        Arrays of at most so many rows (None: WAITED_ROWS) are made, too, where they are due.
+        """
         with index_errors():
             self.open_searcher()
             while self._apply_next(store, tenant):
                 self.forward.checkpoint()
             if self.forward.sums.is_due:
                 self.forward.checkpoint()
-            if self._columns.make(self.forward):
-                self._cached = None
+            waited = column_builds.WAITED_ROWS if most is None else most
+            self.columns.make(self.forward, most=waited)
             for dimensions in self._dimensions():
                 index = self.vectors(dimensions)
                 if index is not None and index.needs_fold:

@@ -30,8 +30,10 @@ from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
 from redask.index import buckets, private_files
 from redask.index.analysis import analyzer
+from redask.index.column_thread import ColumnThread
 from redask.index.corruption import corrupt, index_errors
 from redask.index.file_lock import FileLock
+from redask.index.forward.column_builds import MAX_ROWS
 from redask.index.generation import Generation, State, foreign
 
 # One search at a time in a process: most of it is Python, and several threads that contend for the
@@ -69,6 +71,7 @@ class Partition:
         self._lock_seconds = lock_seconds
         self._open_lock = threading.RLock()
         self._opened: tuple[tuple[int, int], Generation] | None = None
+        self._columns = ColumnThread(directory, self._locked, self._is_current)
 
     def search(
         self, query: Query, caller: Caller, view: StoreView | None = None
@@ -92,6 +95,7 @@ class Partition:
                 stack.close()
                 generation, state = self._caught_up(stack, view)
             visibility = view.visibility
+            self._columns.look(generation, state)
 
             def read(urns: Sequence[str]) -> dict[str, str]:
                 query.check()
@@ -100,6 +104,16 @@ class Partition:
 
             with _searching(query):
                 return buckets.search(generation, state, query, visibility, read)
+
+    def finish(self) -> None:
+        """Make what a search would begin and not wait for."""
+        with index_errors():
+            generation = self._generation()
+        if generation is not None:
+            with generation.state(0) as state:
+                pass  # its counts are enough; an open transaction would be in the way of recording
+            if state is not None:
+                self._columns.finish(generation, state)
 
     def health(self) -> Health:
         """The state of the partition, without catching up."""
@@ -137,10 +151,11 @@ class Partition:
     def rebuild(self) -> None:
         """Delete the files and build them from the store's change log."""
         with self._locked(_REBUILD_SECONDS):
-            self._create_generation().catch_up(self._store, self._tenant)
+            self._create_generation().catch_up(self._store, self._tenant, most=MAX_ROWS)
 
     def close(self) -> None:
         """Close the files; running searches keep theirs open until they end."""
+        self._columns.close()
         with self._open_lock:
             if self._opened:
                 self._opened[1].close()
@@ -188,6 +203,11 @@ class Partition:
                 name = (self._directory / _CURRENT).read_bytes()[:8].hex()
                 self._opened = (stamp, Generation(self._directory / name, self._store.identity))
             return self._opened[1]
+
+    def _is_current(self, generation: Generation) -> bool:
+        """Whether a generation is open and in use; a generation is replaced under the lock."""
+        opened = self._opened
+        return opened is not None and opened[1] is generation and opened[0] == self._stamp()
 
     def _stamp(self) -> tuple[int, int] | None:
         """The identity of the file `current`, which changes when it is replaced."""

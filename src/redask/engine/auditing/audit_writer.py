@@ -75,13 +75,14 @@ async def written_by(end: float, writing: Awaitable[None]) -> None:
     row.add_done_callback(_seen)  # it may end when nobody waits any more
     left = max(end - time.monotonic(), _LEAST_SECONDS)
     try:
-        await asyncio.wait_for(asyncio.shield(row), left)
+        done, _ = await asyncio.wait([row], timeout=left)  # which cancels nothing
     except asyncio.CancelledError:
         await asyncio.wait([row], timeout=left)
         raise
-    except TimeoutError:
+    if not done:
         message = "the audit row could not be written in time, so there is no answer"
-        raise AuditUnavailable(message, detail="somebody else writes to the log") from None
+        raise AuditUnavailable(message, detail="somebody else writes to the log")
+    await row
 
 
 def _seen(row: asyncio.Future[None]) -> None:

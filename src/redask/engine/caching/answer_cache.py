@@ -1,21 +1,25 @@
 """Answers given before: where one ASK's answer is kept in the cache, if it may be.
 
 A hit is fresh, was made from this very prompt, and passes validation as strict as this call is;
-anything else is a miss, a cache that cannot be read included. The rules are `rules.caching`'s;
-here are the clock and the store.
+anything else is a miss, a cache that cannot be read included. What is found in an answer depends on
+its text, its sources and the question alone, and is remembered by these; who may have the answer is
+decided before. The rules are `rules.caching`'s; here are the clock and the store.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from redask.core.errors import StoreFailed
-from redask.core.model import Answer, Ask, Caller, Knobs, Prompt, Strictness
+from redask.core.model import Answer, Ask, Caller, Knobs, Prompt, Source, Strictness
 from redask.core.ports import AnswerCache, CachedAnswer, Provider
 from redask.core.rules import caching, capabilities
 from redask.core.rules.grounding import refused_answers
 from redask.core.rules.validation import Accept, Attempt, Examined, doubt_again, examine, judge
 from redask.core.settings import Settings
+
+_EXAMINED = 64  # answers asked for again and again; each with its sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,12 @@ class CacheHit:
 
     answer: Answer
     examined: Examined
+
+
+@lru_cache(_EXAMINED)
+def _examined(text: str, sources: tuple[Source, ...], question: str, refused: bool) -> Examined:
+    """What is found in an answer, remembered by all that it depends on, whole."""
+    return examine(text, sources, question=question, refused=refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +67,11 @@ class CacheSlot:
             return None
         if caching.expired(kept.stored_at, kept.ttl, self.clock()):
             return None
-        examined = examine(
+        examined = _examined(
             kept.answer.answer,
             kept.answer.sources_flat,
-            question=self.question,
-            refused=refused_answers.is_refusal(kept.answer.validation.warnings),
+            self.question,
+            refused_answers.is_refusal(kept.answer.validation.warnings),
         )
         if self.judge:
             examined = doubt_again(examined, kept.answer.validation.warnings, self.judge)

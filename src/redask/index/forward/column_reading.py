@@ -29,7 +29,14 @@ class ColumnReading:
         return frozenset(row[0] for row in self._connection.execute("SELECT entity FROM changed"))
 
     def change_count(self) -> int:
-        """The number of the last change since the columns were made."""
+        """How many changes there were since the columns were made."""
+        first, last = self._connection.execute(
+            "SELECT (SELECT min(number) FROM changed), (SELECT max(number) FROM changed)"
+        ).fetchone()
+        return 0 if last is None else int(last - first) + 1
+
+    def last_change(self) -> int:
+        """The number of the last change that was noted, 0 for none."""
         found = self._connection.execute("SELECT max(number) FROM changed").fetchone()
         return int(found[0] or 0)
 

@@ -50,10 +50,16 @@ class ForwardTransaction:
     def set_meta(self, name: str, value: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
-    def set_columns(self, name: str) -> None:
-        """Record that the file of columns is of this state; from now on, changes are noted."""
+    def note_changes(self) -> None:
+        """From now on, changes are noted, whether there are columns yet or not."""
+        if not self._has_columns:
+            self.set_meta("columns", "")
+            self._has_columns = True
+
+    def set_columns(self, name: str, through: int) -> None:
+        """Record a file of columns that holds all changes up to this one; later ones are noted."""
         self.set_meta("columns", name)
-        self._connection.execute("DELETE FROM changed")
+        self._connection.execute("DELETE FROM changed WHERE number <= ?", (through,))
         self._has_columns = True
 
     def save_bloom_filter(self, seq: int, bits: bytes) -> None:

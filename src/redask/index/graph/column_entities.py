@@ -42,6 +42,7 @@ class ChangedRows:
     columns: ForwardColumns
     entities: frozenset[int]
     owners: dict[int, list[tuple[int, str, str]]]
+    count: int = 0  # of the changes: an entity may have changed often
 
     @cached_property
     def has_new_names(self) -> bool:

@@ -11,13 +11,14 @@ element-wise additions: the tree depends on the number of dimensions alone, each
 operation, and a product of two float32 is exact in float64. So equal vectors have bitwise equal
 scores everywhere.
 
-That tree is slow for many rows. `top_k` first computes approximate float32 products (by faiss,
-which copies no row, in this thread only). In any order of addition their error is at most
+That tree is slow for many rows. `top_k` first computes approximate float32 products in this thread
+only: by faiss, which copies no row, or, for few rows while that is not imported yet, by numpy's
+`einsum`, for the import takes longer (a product of matrices would start BLAS's threads, which spin
+on a second core). In any order of addition their error is at most
 `error_bound`: γ = d·u / (1 − d·u), u = 2⁻²⁴. Then it computes exact cosines only for the rows that
 can still be in the top k: with A the k-th best approximate value, the k-th exact one is at least
 A − bound, so a row at or above it has an approximate value of at least A − 2·bound. The result is
-that of exact arithmetic over all rows. So it is without the first step, too, which is left out for
-few rows while faiss is not imported yet: that takes longer than their exact cosines.
+that of exact arithmetic over all rows, whoever made the first step.
 """
 
 import sys
@@ -90,7 +91,7 @@ def top_k(
     count = len(rows) if candidates is None else len(candidates)
     if count == 0 or k < 1:
         return np.empty(0, np.int64), np.empty(0, np.float64)
-    if k < count and (count > _FEW or "faiss" in sys.modules):
+    if k < count:
         approximate = _approximate(rows, query, candidates)
         floor = float(np.partition(approximate, count - k)[count - k]) - 2 * error_bound(len(query))
         close = np.flatnonzero(approximate >= floor)
@@ -105,11 +106,16 @@ def top_k(
 
 
 def _approximate(rows: Floats, query: Floats, candidates: I64 | None) -> Floats:
+    count = len(rows) if candidates is None else len(candidates)
+    if count <= _FEW and "faiss" not in sys.modules:
+        some = rows if candidates is None else rows[candidates]
+        few: Floats = np.einsum("ij,j->i", some, query)
+        return few
     import faiss
 
     faiss.omp_set_num_threads(1)
     rows, query = np.ascontiguousarray(rows), np.ascontiguousarray(query)
-    products = np.empty(len(rows) if candidates is None else len(candidates), np.float32)
+    products = np.empty(count, np.float32)
     if candidates is None:
         pointers = [faiss.swig_ptr(array) for array in (products, query, rows)]
         multiply = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # not in its stubs
