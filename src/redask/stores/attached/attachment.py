@@ -29,7 +29,7 @@ class SourceColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceReference:
+class SourceForeignKey:
     """A foreign key, by places: of columns here, of the table there, of columns there."""
 
     columns: tuple[str, ...]
@@ -46,7 +46,7 @@ class AttachedTable:
     collection: str
     columns: tuple[SourceColumn, ...]
     key: tuple[str, ...]
-    references: tuple[SourceReference, ...] = ()
+    references: tuple[SourceForeignKey, ...] = ()
     comment: str = ""
 
     @property
@@ -126,7 +126,7 @@ def read(origin: Origin) -> Attachment:
             columns=tuple(SourceColumn(**column) for column in each["columns"]),
             key=tuple(each["key"]),
             references=tuple(
-                SourceReference(tuple(one["columns"]), one["target"], tuple(one["target_columns"]))
+                SourceForeignKey(tuple(one["columns"]), one["target"], tuple(one["target_columns"]))
                 for one in each["references"]
             ),
             comment=each["comment"],

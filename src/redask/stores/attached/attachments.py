@@ -25,7 +25,7 @@ from redask.stores.attached import attachment as definitions
 from redask.stores.attached import source_catalogue, source_types
 from redask.stores.attached.attachment import PLACE, Attachment
 from redask.stores.attached.changes import feed_for
-from redask.stores.attached.source_connection import NotAllowed, Source, kept_url
+from redask.stores.attached.source_connection import AttachedDatabase, NotAllowed, kept_url
 from redask.stores.attached.table_sync import HeldRows, SyncReport, TableSync
 from redask.stores.backend import EntityStore
 
@@ -57,9 +57,9 @@ class Attachments:
             for _, each in sorted(self._manifest.known(PLACE, caller).items())
         ]
 
-    def source(self, attachment: Attachment) -> Source:
+    def source(self, attachment: Attachment) -> AttachedDatabase:
         """Where an attachment is."""
-        return Source(attachment.url, self._password(attachment.name))
+        return AttachedDatabase(attachment.url, self._password(attachment.name))
 
     def attach(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from redask.core.errors import BadAsk
-from redask.stores.attached.attachment import AttachedTable, SourceColumn, SourceReference
+from redask.stores.attached.attachment import AttachedTable, SourceColumn, SourceForeignKey
 from redask.stores.attached.source_connection import Connection
 from redask.stores.entity_rows import collection_fault
 
@@ -92,7 +92,7 @@ def _table(connection: Connection, written: str, prefix: str | None) -> Attached
             detail="tables",
         )
     references = tuple(
-        SourceReference(tuple(own), target, tuple(there))
+        SourceForeignKey(tuple(own), target, tuple(there))
         for own, target, there in connection.execute(_REFERENCES, (oid,)).fetchall()
     )
     collection = f"{prefix}.{name}" if prefix else name
@@ -105,7 +105,7 @@ def _table(connection: Connection, written: str, prefix: str | None) -> Attached
 
 def _with_known_references(table: AttachedTable, tables: dict[str, AttachedTable]) -> AttachedTable:
     own = {each.name for each in table.columns}
-    kept: dict[tuple[tuple[str, ...], str], SourceReference] = {}
+    kept: dict[tuple[tuple[str, ...], str], SourceForeignKey] = {}
     for each in table.references:
         target = tables.get(each.target)
         there = set() if target is None else {column.name for column in target.columns}

@@ -1,4 +1,4 @@
-"""Connections to a source: `Source(url, name, password)`, read-only transactions under a role.
+"""Connections to a source: `AttachedDatabase(url, …)`, read-only transactions under a role.
 
     reading(role)      one state of the source (repeatable read), read-only, row level security on,
                        nothing but pg_catalog on the search path; what the session is told of the
@@ -83,7 +83,7 @@ def database_name(url: str) -> str:
     return re.sub("[^a-z0-9_]", "_", str(given.get("dbname") or "attached").lower())
 
 
-class Source:
+class AttachedDatabase:
     """One source; connections are opened when they are needed, and closed at once."""
 
     def __init__(self, url: str, password: str | None = None) -> None:

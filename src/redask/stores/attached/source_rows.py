@@ -18,7 +18,7 @@ from redask.core.model import Kind, Urn
 from redask.core.ports import DeclaredKey, Entity
 from redask.core.rules import urn as urns
 from redask.stores import entity_rows
-from redask.stores.attached.attachment import AttachedTable, SourceReference
+from redask.stores.attached.attachment import AttachedTable, SourceForeignKey
 from redask.stores.attached.source_connection import Connection
 from redask.stores.attached.source_types import address_sql, payload_sql, payload_value, quoted
 
@@ -95,7 +95,7 @@ class EdgeQuery:
     """The edges of a foreign key: from rows of a table to rows of another, or of the same."""
 
     table: AttachedTable
-    reference: SourceReference
+    reference: SourceForeignKey
     target: AttachedTable
     edge_key: bytes
 

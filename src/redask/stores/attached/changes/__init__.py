@@ -15,7 +15,7 @@ from typing import Protocol
 
 from redask.core.errors import BadAsk
 from redask.stores.attached.attachment import Attachment
-from redask.stores.attached.source_connection import Connection, Source
+from redask.stores.attached.source_connection import AttachedDatabase, Connection
 from redask.stores.attached.source_rows import SourceKey
 
 
@@ -51,7 +51,7 @@ class ChangeFeed(Protocol):
         """Remove what it made in the source; twice is fine."""
 
 
-def feed_for(attachment: Attachment, source: Source) -> ChangeFeed:
+def feed_for(attachment: Attachment, source: AttachedDatabase) -> ChangeFeed:
     """The way that an attachment chose; `BadAsk` if there is none of this name."""
     word, _, column = attachment.changes.partition(":")
     if word not in FEEDS or (column and word != "polling"):
@@ -62,31 +62,31 @@ def feed_for(attachment: Attachment, source: Source) -> ChangeFeed:
     return FEEDS[word]()(attachment, source)
 
 
-def _reading() -> Callable[[Attachment, Source], ChangeFeed]:
+def _reading() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
     from redask.stores.attached.changes.whole_reading import WholeReading
 
     return WholeReading
 
 
-def _polling() -> Callable[[Attachment, Source], ChangeFeed]:
+def _polling() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
     from redask.stores.attached.changes.polling import Polling
 
     return Polling
 
 
-def _triggers() -> Callable[[Attachment, Source], ChangeFeed]:
+def _triggers() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
     from redask.stores.attached.changes.trigger_notes import TriggerNotes
 
     return TriggerNotes
 
 
-def _logical() -> Callable[[Attachment, Source], ChangeFeed]:
+def _logical() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
     from redask.stores.attached.changes.logical_decoding import LogicalDecoding
 
     return LogicalDecoding
 
 
-FEEDS: dict[str, Callable[[], Callable[[Attachment, Source], ChangeFeed]]] = {
+FEEDS: dict[str, Callable[[], Callable[[Attachment, AttachedDatabase], ChangeFeed]]] = {
     "polling": _polling,
     "triggers": _triggers,
     "logical": _logical,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from redask.core.errors import BadAsk
 from redask.stores.attached.attachment import Attachment
 from redask.stores.attached.changes import Changed
-from redask.stores.attached.source_connection import Connection, Source
+from redask.stores.attached.source_connection import AttachedDatabase, Connection
 from redask.stores.attached.source_rows import SourceKey, table_sql_name
 from redask.stores.attached.source_types import quoted
 
@@ -53,7 +53,7 @@ class Decoded:
 
     def add(self, message: bytes) -> None:
         """Read one message that tells of a table, or of a row."""
-        kind, reader = message[:1], MessageReader(message[1:])
+        kind, reader = message[:1], DecodedReader(message[1:])
         if kind == b"R":
             self._relation(reader)
         elif kind == b"T":
@@ -65,7 +65,7 @@ class Decoded:
             for values in reader.rows():
                 self._row(name, dict(zip(columns, values, strict=True)))
 
-    def _relation(self, reader: "MessageReader") -> None:
+    def _relation(self, reader: "DecodedReader") -> None:
         number, schema, name = reader.number(4), reader.text(), reader.text()
         reader.number(1)  # its replica identity
         columns = []
@@ -84,7 +84,7 @@ class Decoded:
             self.keys.setdefault(name, {})[known] = None
 
 
-class MessageReader:
+class DecodedReader:
     """The parts of a message, from its beginning."""
 
     def __init__(self, data: bytes) -> None:
@@ -117,7 +117,7 @@ class MessageReader:
 class LogicalDecoding:
     """See the module."""
 
-    def __init__(self, attachment: Attachment, source: Source) -> None:
+    def __init__(self, attachment: Attachment, source: AttachedDatabase) -> None:
         self._attachment = attachment
         self._source = source
         self._name = f"redask_{attachment.name_there}"
@@ -154,14 +154,14 @@ class LogicalDecoding:
             messages = [bytes(data) for (data,) in connection.execute(_PEEK, given).fetchall()]
         for message in messages:
             if message[:1] == b"B":
-                number = MessageReader(message[17:]).number(4)
+                number = DecodedReader(message[17:]).number(4)
                 if reader.execute(_SEEN, (number,)).fetchone() != (True,):
                     break
             pending.append(message)
             if message[:1] == b"C":
                 for each in pending:
                     decoded.add(each)
-                high, low = (MessageReader(message[at:]).number(4) for at in (10, 14))
+                high, low = (DecodedReader(message[at:]).number(4) for at in (10, 14))
                 last, pending = f"{high:X}/{low:X}", []
         keys = {name: list(found) for name, found in decoded.keys.items()}
         return Changed(last, keys, frozenset(decoded.whole & set(wanted)))

@@ -15,7 +15,7 @@ import json
 from redask.core.errors import BadAsk
 from redask.stores.attached.attachment import AttachedTable, Attachment
 from redask.stores.attached.changes import Changed
-from redask.stores.attached.source_connection import Connection, Source
+from redask.stores.attached.source_connection import AttachedDatabase, Connection
 from redask.stores.attached.source_rows import SourceKey, batches, table_sql_name
 from redask.stores.attached.source_types import address_sql, quoted
 
@@ -31,7 +31,7 @@ _TIMES = ("timestamp", "date")
 class Polling:
     """See the module."""
 
-    def __init__(self, attachment: Attachment, _source: Source) -> None:
+    def __init__(self, attachment: Attachment, _source: AttachedDatabase) -> None:
         self._tables = attachment.tables
         self._column = attachment.changes.partition(":")[2] or None
         for table in attachment.tables if self._column else ():

@@ -16,7 +16,7 @@ import json
 
 from redask.stores.attached.attachment import AttachedTable, Attachment
 from redask.stores.attached.changes import Changed
-from redask.stores.attached.source_connection import Connection, Source
+from redask.stores.attached.source_connection import AttachedDatabase, Connection
 from redask.stores.attached.source_rows import SourceKey, batches, table_sql_name
 from redask.stores.attached.source_types import quoted
 
@@ -55,7 +55,7 @@ _XMIN = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
 class TriggerNotes:
     """See the module."""
 
-    def __init__(self, attachment: Attachment, source: Source) -> None:
+    def __init__(self, attachment: Attachment, source: AttachedDatabase) -> None:
         self._attachment = attachment
         self._source = source
         name = attachment.name_there

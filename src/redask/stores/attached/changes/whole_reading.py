@@ -2,13 +2,13 @@
 
 from redask.stores.attached.attachment import Attachment
 from redask.stores.attached.changes import Changed
-from redask.stores.attached.source_connection import Connection, Source
+from redask.stores.attached.source_connection import AttachedDatabase, Connection
 
 
 class WholeReading:
     """See the module."""
 
-    def __init__(self, attachment: Attachment, _source: Source) -> None:
+    def __init__(self, attachment: Attachment, _source: AttachedDatabase) -> None:
         self._tables = frozenset(each.full_name for each in attachment.tables)
 
     def install(self) -> None:
