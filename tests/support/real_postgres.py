@@ -34,6 +34,9 @@ _SETTINGS = {
 }
 
 
+_LONGEST_FOLDER = 60  # a socket's path has 107 bytes at most
+
+
 class NoPostgres(Exception):
     """There is no PostgreSQL on this machine, or it does not start."""
 
@@ -67,7 +70,7 @@ def _folders() -> Iterator[Path]:
 def private_postgres(*, tcp: bool = False) -> Iterator[dict[str, Any]]:
     """A running server with an empty database; over TCP when asked, else a Unix socket."""
     programs = find_programs()
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as place:
+    with tempfile.TemporaryDirectory(prefix="pg", dir=_room()) as place:
         directory = Path(place)
         as_user: dict[str, Any] = {}
         if os.getuid() == 0:
@@ -88,6 +91,12 @@ def private_postgres(*, tcp: bool = False) -> Iterator[dict[str, Any]]:
         finally:
             server.send_signal(3)  # the immediate shutdown: nothing is kept
             server.wait()
+
+
+def _room() -> str:
+    """Where temporary files are kept, unless a socket's path would be too long there."""
+    found = tempfile.gettempdir()
+    return found if len(found) < _LONGEST_FOLDER else "/tmp"
 
 
 def _initialise(programs: Path, directory: Path, as_user: dict[str, Any]) -> None:

@@ -147,6 +147,11 @@ class AsyncAdministration:
         """What the database is busy with: `catching_up`, `relabelling`, and the like."""
         return await self._app.in_thread(self._app.settling.look)
 
+    @property
+    def lag_bytes(self) -> int:
+        """How far the replica was behind when `unsettled` looked last."""
+        return self._app.settling.lag_bytes
+
     async def preview_policy(
         self,
         collection: str | None = None,

@@ -22,6 +22,7 @@ from redask.app.parts import (
     ask_parts,
     embedded_text,
     embedder_of,
+    following_of,
     log_writers,
     open_backend,
     pending_of,
@@ -342,7 +343,7 @@ def _build(
     sealing = sealing_of(backend, chosen, clock)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
+    threads = following_of(backend, made, opened, serving=leads), asking.threads, workers, selects
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,
@@ -366,7 +367,7 @@ def _build(
         engine=engine,
         opener=opener,
         relabelling=relabelling,
-        settling=Settling(backend.store, index, logs.asks, is_pending=pending_of(stage)),
+        settling=Settling(backend, index, logs.asks, is_pending=pending_of(stage)),
         running=running,
         workers=workers,
         ask_threads=asking.threads,
@@ -374,7 +375,9 @@ def _build(
         clock=clock,
         settings=chosen,
         directory=directory,
-        parts=OpenParts(backend, index, made, logs, relabelling, threads),
+        parts=OpenParts(
+            *(backend, index, made, logs, relabelling), tuple(dict.fromkeys(filter(None, threads)))
+        ),
     )
 
 

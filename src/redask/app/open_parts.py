@@ -16,19 +16,26 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 from weakref import WeakSet
 
 from redask.app.relabelling_thread import RelabellingThread
 from redask.core.ports import Selector
 from redask.engine.auditing.log_writers import LogWriters
 from redask.engine.owning_process import OwningProcess
-from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.stores.backend import Backend
 
 CLOSE_SECONDS = 10.0
 _LAST_SECONDS = 2.0  # for what was interrupted
 _log = logging.getLogger("redask.app")
+
+
+class Ending(Protocol):
+    """Threads that can be told to end."""
+
+    def close(self, end: float, /) -> bool:
+        """Take nothing more, and wait until `end` (of `time.monotonic`). → whether they ended"""
 
 
 @dataclass(eq=False)
@@ -40,7 +47,7 @@ class OpenParts:
     selector: Selector
     logs: LogWriters
     relabelling: RelabellingThread
-    threads: tuple[Workers, ...]
+    threads: tuple[Ending, ...]
     _owner: OwningProcess = field(default_factory=OwningProcess)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False

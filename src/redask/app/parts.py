@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redask.app.following_thread import FollowingThread
 from redask.app.relabelling_thread import RelabellingThread
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
@@ -115,7 +116,7 @@ def log_writers(
         opened.callback(writers[-1].close)
     asks, accesses = writers
     recorder = AccessRecorder(accesses, chosen, clock)
-    return LogWriters(asks, accesses, recorder, upkeep, thread, backend.read_only)
+    return LogWriters(asks, accesses, recorder, upkeep, thread, lambda: backend.read_only)
 
 
 def sealing_of(backend: Backend, chosen: choices.Settings, clock: Callable[[], int]) -> Sealing:
@@ -155,6 +156,18 @@ def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> Re
 
     made = RelabellingThread(backend.store, catch_up)
     made.start(stay=serving)
+    return made
+
+
+def following_of(
+    backend: Backend, selector: Selector, opened: ExitStack, *, serving: bool
+) -> FollowingThread | None:
+    """Who follows the writes of other machines, in a server; None where there can be none."""
+    feed = backend.change_feed() if serving else None
+    if feed is None:
+        return None
+    made = FollowingThread(feed, lambda tenant: selector.catch_up(Caller(tenant=tenant)))
+    opened.callback(made.close, 0.0)
     return made
 
 

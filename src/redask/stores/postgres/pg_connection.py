@@ -4,22 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
-from psycopg.adapt import Buffer, Loader
 
 from redask.stores.postgres.dialect import translate
+from redask.stores.postgres.node_schema import FORGET_SEEN
+from redask.stores.postgres.pg_link import Link
 from redask.stores.relational.sql_database import SqlCursor
 
-Plain = psycopg.Connection[tuple[Any, ...]]
 _SET_CLASSES = "SELECT set_config('redask.classes', %s, true)"
 _TWICE = "SELECT 1 FROM entities GROUP BY tenant, urn HAVING count(*) > 1 LIMIT 1"
-
-
-class IntegerLoader(Loader):
-    """Sums of whole numbers, which PostgreSQL gives as numeric: nothing of ours is a fraction."""
-
-    def load(self, data: Buffer) -> int:
-        """The number."""
-        return int(bytes(data))
 
 
 class PostgresConnection:
@@ -28,7 +20,7 @@ class PostgresConnection:
     urn_after = "urn_start >= substr(?3, 1, 600) AND urn_start <= ?4"
     urn_order = "urn_start, urn"
 
-    def __init__(self, connection: Plain) -> None:
+    def __init__(self, connection: Link) -> None:
         self._plain = connection
         self._streams: list[psycopg.ServerCursor[tuple[Any, ...]]] = []
 
@@ -67,7 +59,12 @@ class PostgresConnection:
         return sorted(key for (key,) in found.fetchall())
 
     def keep_seen(self) -> None:
-        """The table is there; row level security keeps processes apart."""
+        """The table is there; row level security keeps processes apart. What is old is dropped."""
+        self._plain.execute(FORGET_SEEN)
+
+    def keep_answers(self) -> None:
+        """Wait for who fills the cache: two who delete there would wait for each other."""
+        self._plain.execute("LOCK TABLE redask.answer_locks IN EXCLUSIVE MODE")
 
     def admit_only(self, classes: str) -> None:
         """Show entities of these policy classes only; empty: of all."""

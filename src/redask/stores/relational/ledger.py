@@ -73,7 +73,12 @@ class RelationalLedger:
 
     def settle(self, reservation: int, nanos: int) -> None:
         """Replace a reservation by what the call really cost; a second time changes nothing."""
-        with self._database.writing(EVERY_TENANT) as connection:
+        whose = "SELECT tenant FROM reserved WHERE number = ?"
+        with self._database.reading(EVERY_TENANT) as connection:
+            tenant = connection.execute(whose, (reservation,)).fetchone()
+        if tenant is None:
+            return
+        with self._database.writing(tenant[0]) as connection:  # others book meanwhile
             account = connection.execute(
                 'SELECT tenant, day, provider, "user", role FROM reserved WHERE number = ?',
                 (reservation,),

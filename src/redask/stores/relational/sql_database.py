@@ -81,6 +81,9 @@ class SqlConnection(Protocol):
     def keep_seen(self) -> None:
         """See that there is a table `ingest_seen`, whose rows this process alone sees."""
 
+    def keep_answers(self) -> None:
+        """Let nobody else write cached answers until this transaction ends."""
+
     def admit_only(self, classes: str) -> None:
         """Let the database itself show no entity of other policy classes; empty: of all.
 

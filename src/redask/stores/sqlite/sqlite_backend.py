@@ -69,6 +69,12 @@ class SqliteBackend:
         """See `backend.Backend`."""
         return self.store.database.read_only or self._calls.read_only
 
+    def replica_lag(self) -> None:
+        """There is one file."""
+
+    def change_feed(self) -> None:
+        """All who write are on this machine."""
+
     def files(self) -> dict[str, int]:
         """The files of the database, by name, in bytes."""
         data, calls = self.store.database.path, self._calls.path
