@@ -11,6 +11,7 @@ from redask.stores.postgres.pg_link import Link
 from redask.stores.relational.sql_database import SqlCursor
 
 _SET_CLASSES = "SELECT set_config('redask.classes', %s, true)"
+_TODAY = "SELECT least(%s, floor(extract(epoch FROM now()) / 86400))::bigint"
 _TWICE = "SELECT 1 FROM entities GROUP BY tenant, urn HAVING count(*) > 1 LIMIT 1"
 
 
@@ -65,6 +66,11 @@ class PostgresConnection:
     def keep_answers(self) -> None:
         """Wait for who fills the cache: two who delete there would wait for each other."""
         self._plain.execute("LOCK TABLE redask.answer_locks IN EXCLUSIVE MODE")
+
+    def not_after_today(self, day: int) -> int:
+        """The day, or today as the server has it."""
+        found = self._plain.execute(_TODAY, (day,)).fetchone()
+        return int(found[0]) if found else day
 
     def admit_only(self, classes: str) -> None:
         """Show entities of these policy classes only; empty: of all."""

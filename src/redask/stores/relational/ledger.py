@@ -57,7 +57,8 @@ class RelationalLedger:
             if not nanos:
                 return 0
             connection.execute(
-                "UPDATE reserved SET nanos = 0 WHERE nanos > 0 AND day < ?", (account.day - 1,)
+                "UPDATE reserved SET nanos = 0 WHERE nanos > 0 AND day < ?",
+                (connection.not_after_today(account.day) - 1,),
             )
             connection.execute(
                 "DELETE FROM reserved WHERE nanos = 0"

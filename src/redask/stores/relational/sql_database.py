@@ -84,6 +84,12 @@ class SqlConnection(Protocol):
     def keep_answers(self) -> None:
         """Let nobody else write cached answers until this transaction ends."""
 
+    def not_after_today(self, day: int) -> int:
+        """A UTC day, or today by the database's own clock, if that is one that others go by.
+
+        A process whose clock is ahead must not take others' day for over.
+        """
+
     def admit_only(self, classes: str) -> None:
         """Let the database itself show no entity of other policy classes; empty: of all.
 
