@@ -27,7 +27,8 @@ from redask.core.rules.cost import Allow, Reject, Spent, dollars
 from redask.core.settings import load
 from redask.stores.postgres import pg_location
 
-SETTINGS = load('[embedder]\nname = "none"', {})
+TOML = '[embedder]\nname = "none"\n[ask]\ntimeout_ms = 120000'
+SETTINGS = load(TOML, {})
 OWNER = Caller()
 KEYS, CAP, AMOUNT = 6, 20_000, 700
 _THREE_DAYS = 3 * 86_400 * 10**9
