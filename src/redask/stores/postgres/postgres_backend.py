@@ -29,7 +29,7 @@ from redask.stores.postgres.pg_database import (
     PostgresDatabase,
     Standing,
 )
-from redask.stores.postgres.pg_errors import translated
+from redask.stores.postgres.pg_errors import SERVED, translated
 from redask.stores.postgres.pg_link import connect
 from redask.stores.postgres.pg_listening import PostgresFeed
 from redask.stores.postgres.pg_pool import Pool
@@ -39,6 +39,7 @@ from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
 from redask.stores.relational.cached_answers import RelationalAnswerCache
+from redask.stores.relational.copying import Tables
 from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.relational.manifest import RelationalManifest
 from redask.stores.relational.relational_store import RelationalStore
@@ -57,6 +58,37 @@ def database_exists(location: str) -> bool:
         return pg_migrations.exists(connection)
 
 
+def open_tables(location: str) -> Tables:
+    """The tables of a database, to be copied; made where there are none."""
+    url, shown = pg_location.url_of(location), pg_location.shown(location)
+    is_standby = _prepare(url, shown)
+    data, writers = (Pool(url, shown, most=4, patience=PATIENCE_SECONDS) for _ in range(2))
+    standing = Standing(writers, shown, is_standby=is_standby)
+
+    def close() -> None:
+        data.close()
+        writers.close()
+
+    return Tables(
+        PostgresDatabase(data, writers, shown, STORE_LOCKS, standing=standing),
+        PostgresDatabase(data, writers, shown, "log_locks", standing=standing),
+        close,
+    )
+
+
+def _prepare(url: str, shown: str) -> bool:
+    """See that there is our schema. → whether it is a standby, where it cannot be made"""
+    with translated(shown), closing(connect(url)) as connection:
+        pg_migrations.check_server(connection, shown)
+        found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
+        is_standby = bool(found and found[0])
+        if is_standby:
+            pg_migrations.check_current(connection, shown)
+        else:
+            pg_migrations.upgrade(connection, shown)
+    return is_standby
+
+
 class PostgresBackend:
     """An open database; see `backend.Backend`."""
 
@@ -69,20 +101,13 @@ class PostgresBackend:
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         self._url, self._shown = pg_location.url_of(location), pg_location.shown(location)
-        with translated(self._shown), closing(connect(self._url)) as connection:
-            pg_migrations.check_server(connection, self._shown)
-            found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
-            is_standby = bool(found and found[0])
-            if is_standby:
-                pg_migrations.check_current(connection, self._shown)
-            else:
-                pg_migrations.upgrade(connection, self._shown)
+        is_standby = _prepare(self._url, self._shown)
         pg_location.make_local_directory(location)
         self._pools = [
-            Pool(self._url, self._shown, most=most, patience=patience)
+            Pool(self._url, SERVED, most=most, patience=patience)
             for most in (_READERS, _LOG_READERS, _WRITERS)
         ]
-        self._standing = Standing(self._pools[-1], self._shown, is_standby=is_standby)
+        self._standing = Standing(self._pools[-1], SERVED, is_standby=is_standby)
         read_url = pg_location.read_url()
         self._replica = Replica(*read_url) if read_url else None
         try:
@@ -96,7 +121,7 @@ class PostgresBackend:
 
         def database(pool: Pool, locks: str, replica: Replica | None = None) -> PostgresDatabase:
             return PostgresDatabase(
-                *(pool, writers, self._shown, locks),
+                *(pool, writers, SERVED, locks),
                 standing=self._standing,
                 replica=replica,
                 patience=patience,

@@ -96,6 +96,15 @@ class SqlConnection(Protocol):
         A second lock behind `visibility`, where there is one: see `postgres.row_security`.
         """
 
+    def columns_of(self, table: str) -> list[str]:
+        """The columns of a table that can be written."""
+
+    def bring(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows of another database, which has the same tables; see `copying`."""
+
+    def number_on(self) -> None:
+        """Let new rows be numbered after those that were brought."""
+
     def schema_version(self) -> int:
         """How many migrations there were."""
 

@@ -1,6 +1,7 @@
 """A connection to a SQLite file, with what `relational.sql_database` asks of one."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -36,6 +37,18 @@ class SqliteConnection(sqlite3.Connection):
     def not_after_today(self, day: int) -> int:
         """The day: all processes go by the clock of one machine."""
         return day
+
+    def columns_of(self, table: str) -> list[str]:
+        """The columns of a table."""
+        return [row[1] for row in self.execute(f'PRAGMA table_info("{table}")')]
+
+    def bring(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows of another database."""
+        names, marks = ", ".join(f'"{each}"' for each in columns), ", ".join("?" * len(columns))
+        self.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', rows)
+
+    def number_on(self) -> None:
+        """SQLite numbers after the highest that was ever there."""
 
     def schema_version(self) -> int:
         """How many migrations there were."""
