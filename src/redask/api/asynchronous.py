@@ -320,6 +320,7 @@ class AsyncDatabase(
         """The session of somebody who may sign in."""
         session = AsyncDatabase(self._app, who, shared=True)
         caller = await session._who()
+        self._app.settings.serving.check_served(caller.tenant)
         session._claim = AskClaim(caller.tenant, caller.user)
         return session
 

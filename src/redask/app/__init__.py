@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import finalize
 
 from redask.app.engine_parts import make_engine
-from redask.app.open_parts import CLOSE_SECONDS, OpenParts
+from redask.app.open_parts import CLOSE_SECONDS, OpenParts, distinct
 from redask.app.parts import (
     WAITING_THREADS,
     ask_parts,
@@ -343,7 +343,8 @@ def _build(
     sealing = sealing_of(backend, chosen, clock)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    threads = following_of(backend, made, opened, serving=leads), asking.threads, workers, selects
+    followed = following_of(backend, made, opened, chosen if leads else None)
+    threads = distinct(followed, asking.threads, workers, selects)
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,
@@ -367,7 +368,9 @@ def _build(
         engine=engine,
         opener=opener,
         relabelling=relabelling,
-        settling=Settling(backend, index, logs.asks, is_pending=pending_of(stage)),
+        settling=Settling(
+            backend, index, logs.asks, is_pending=pending_of(stage), serves=chosen.serving.serves
+        ),
         running=running,
         workers=workers,
         ask_threads=asking.threads,
@@ -375,9 +378,7 @@ def _build(
         clock=clock,
         settings=chosen,
         directory=directory,
-        parts=OpenParts(
-            *(backend, index, made, logs, relabelling), tuple(dict.fromkeys(filter(None, threads)))
-        ),
+        parts=OpenParts(backend, index, made, logs, relabelling, threads),
     )
 
 

@@ -38,6 +38,11 @@ class Ending(Protocol):
         """Take nothing more, and wait until `end` (of `time.monotonic`). → whether they ended"""
 
 
+def distinct(*threads: Ending | None) -> tuple[Ending, ...]:
+    """Those that are there, each once."""
+    return tuple(dict.fromkeys(each for each in threads if each is not None))
+
+
 @dataclass(eq=False)
 class OpenParts:
     """The parts that hold threads, processes and files."""

@@ -160,13 +160,22 @@ def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> Re
 
 
 def following_of(
-    backend: Backend, selector: Selector, opened: ExitStack, *, serving: bool
+    backend: Backend, selector: Selector, opened: ExitStack, chosen: choices.Settings | None
 ) -> FollowingThread | None:
-    """Who follows the writes of other machines, in a server; None where there can be none."""
-    feed = backend.change_feed() if serving else None
-    if feed is None:
+    """Who follows the writes of other machines, in a server with these settings.
+
+    None where there can be none, and in what is no server.
+    """
+    feed = backend.change_feed() if chosen is not None else None
+    if chosen is None or feed is None:
         return None
-    made = FollowingThread(feed, lambda tenant: selector.catch_up(Caller(tenant=tenant)))
+    serves = chosen.serving.serves
+
+    def catch_up(tenant: str) -> None:
+        if serves(tenant):
+            selector.catch_up(Caller(tenant=tenant))
+
+    made = FollowingThread(feed, catch_up)
     opened.callback(made.close, 0.0)
     return made
 

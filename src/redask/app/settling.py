@@ -34,6 +34,7 @@ class Settling:
         audit: AuditWriter,
         *,
         is_pending: Callable[[str], bool],
+        serves: Callable[[str], bool] = lambda _: True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._backend = backend
@@ -42,6 +43,7 @@ class Settling:
         self._index = index
         self._audit = audit
         self._is_pending = is_pending
+        self._serves = serves
         self._clock = clock
         self._settled: dict[str, tuple[int, str]] = {}  # tenants that had nothing to do, and when
 
@@ -52,7 +54,7 @@ class Settling:
             found |= self._lagging()
             if self._store.relabelling():
                 found.add(RELABELLING)
-            for tenant in self._store.tenants():
+            for tenant in filter(self._serves, self._store.tenants()):
                 found |= self._busy(tenant)
         except AskError:
             found.add(NO_AUDIT)  # a store that cannot be read answers nobody either
