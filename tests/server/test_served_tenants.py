@@ -1,4 +1,4 @@
-"""`redask serve --tenants`: a server of some tenants refuses the others, and does no work for them."""
+"""`redask serve --tenants`: a server of some tenants refuses the callers of others."""
 
 import asyncio
 from dataclasses import replace
