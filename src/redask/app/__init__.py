@@ -343,7 +343,7 @@ def _build(
     sealing = sealing_of(backend, chosen, clock)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    followed = following_of(backend, made, opened, chosen if leads else None)
+    followed = following_of(backend, made, index, opened, chosen if leads else None)
     threads = distinct(followed, asking.threads, workers, selects)
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),

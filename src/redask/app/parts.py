@@ -148,19 +148,25 @@ def signing_in(backend: Backend, chosen: choices.Settings) -> SigningIn:
     return SigningIn(backend.users, claims, by, page)
 
 
+def catch_index_up(index: SearchIndex, tenant: str) -> None:
+    """Bring a tenant's index up to date."""
+    index.search(Query("", Terms((), ()), top_k=1, depth=0), Caller(tenant=tenant))
+
+
 def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> RelabellingThread:
     """Who applies policies in the background; in a server also those that others have set."""
 
-    def catch_up(tenant: str) -> None:
-        index.search(Query("", Terms((), ()), top_k=1, depth=0), Caller(tenant=tenant))
-
-    made = RelabellingThread(backend.store, catch_up)
+    made = RelabellingThread(backend.store, partial(catch_index_up, index))
     made.start(stay=serving)
     return made
 
 
 def following_of(
-    backend: Backend, selector: Selector, opened: ExitStack, chosen: choices.Settings | None
+    backend: Backend,
+    selector: Selector,
+    index: SearchIndex,
+    opened: ExitStack,
+    chosen: choices.Settings | None,
 ) -> FollowingThread | None:
     """Who follows the writes of other machines, in a server with these settings.
 
@@ -169,11 +175,13 @@ def following_of(
     feed = backend.change_feed() if chosen is not None else None
     if chosen is None or feed is None:
         return None
-    serves = chosen.serving.serves
+    serves, processes = chosen.serving.serves, processes_of(chosen, serving=True)
 
     def catch_up(tenant: str) -> None:
         if serves(tenant):
-            selector.catch_up(Caller(tenant=tenant))
+            selector.catch_up(Caller(tenant=tenant))  # in a process: the index, too
+            if not processes:
+                catch_index_up(index, tenant)
 
     made = FollowingThread(feed, catch_up)
     opened.callback(made.close, 0.0)
