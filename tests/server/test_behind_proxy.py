@@ -83,6 +83,8 @@ def test_every_tenant_is_answered_through_the_proxy_by_the_node_that_serves_it(
             nodes = [each.addresses[0] for each in servers.values()]
             url = opened.enter_context(proxy(tmp_path, nodes))
 
+            texts: list[str] = []  # of replies, for a failure
+
             async def status(tenant: str) -> int:
                 headers = {"authorization": f"Bearer {tokens[tenant]}"}
                 try:
@@ -90,6 +92,7 @@ def test_every_tenant_is_answered_through_the_proxy_by_the_node_that_serves_it(
                         reply = await client.post("/v1/ask", json=QUESTION, headers=headers)
                 except httpx.HTTPError:
                     return 0
+                texts.append(reply.text)
                 return reply.status_code
 
             async def told(tenant: str, expected: int) -> None:
@@ -99,10 +102,10 @@ def test_every_tenant_is_answered_through_the_proxy_by_the_node_that_serves_it(
 
             await told("north", 200)  # once the proxy listens
             for tenant in tokens:
-                assert [await status(tenant) for _ in range(4)] == [200] * 4, tenant
+                assert [await status(tenant) for _ in range(4)] == [200] * 4, texts
             servers["north"].stop.set()
             await until_true(servers["north"].task.done)
             await told("north", 503)  # its only node is gone
-            assert [await status("south") for _ in range(4)] == [200] * 4
+            assert [await status("south") for _ in range(4)] == [200] * 4, texts
 
     asyncio.run(main())

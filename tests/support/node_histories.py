@@ -58,7 +58,7 @@ class History:
 
 def violations(history: History) -> list[str]:
     """What cannot be, in sentences; empty if all can."""
-    found = []
+    found: list[str] = []
     by_key: dict[int, list[Operation]] = defaultdict(list)
     for each in history.operations:
         by_key[each.key].append(each)
