@@ -31,14 +31,14 @@ _LAST_SECONDS = 2.0  # for what was interrupted
 _log = logging.getLogger("redask.app")
 
 
-class Ending(Protocol):
+class EndingThreads(Protocol):
     """Threads that can be told to end."""
 
     def close(self, end: float, /) -> bool:
         """Take nothing more, and wait until `end` (of `time.monotonic`). → whether they ended"""
 
 
-def distinct(*threads: Ending | None) -> tuple[Ending, ...]:
+def distinct(*threads: EndingThreads | None) -> tuple[EndingThreads, ...]:
     """Those that are there, each once."""
     return tuple(dict.fromkeys(each for each in threads if each is not None))
 
@@ -52,7 +52,7 @@ class OpenParts:
     selector: Selector
     logs: LogWriters
     relabelling: RelabellingThread
-    threads: tuple[Ending, ...]
+    threads: tuple[EndingThreads, ...]
     _owner: OwningProcess = field(default_factory=OwningProcess)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
