@@ -34,7 +34,9 @@ def free_port() -> int:
 
 def configured(port: int, nodes: list[str]) -> str:
     """The page's configuration for these nodes, without TLS; a busy machine is not down."""
-    [text] = re.findall(r"```haproxy\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    found = re.search(r"```haproxy\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found is not None
+    text = found[1]
     text = text.replace("bind :8443 ssl crt /etc/haproxy/redask.pem", f"bind 127.0.0.1:{port}")
     for number, node in enumerate(nodes, start=1):
         text, count = re.subn(rf"10\.0\.0\.1{number}:8080", urlsplit(node).netloc, text)

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from redask.app import App
-from redask.app.relabelling_thread import RelabelProgress
+from redask.app.background.relabelling_thread import RelabelProgress
 from redask.core.access.credentials import TokenFacts, User
 from redask.core.access.policy import OWNER, Grant, Policy, Principal, grant, must_own, read_policy
 from redask.core.errors import AskError, BadAsk

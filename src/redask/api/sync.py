@@ -41,7 +41,6 @@ from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress, Strictness
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import AuditEntry, SelectShape, TableShape
-from redask.core.settings import Settings
 from redask.core.text import name_fault
 from redask.embedding.stage import EmbeddingProgress
 from redask.providers.pool import (
@@ -276,7 +275,7 @@ def open_database(
     return opened
 
 
-def settings_for(location: str | Path, tenants: tuple[str, ...]) -> Settings:
+def settings_for(location: str | Path, tenants: tuple[str, ...]) -> Any:
     """The settings at a location, for a server of these tenants; none: of all."""
     found = load_settings(location)
     return replace(found, serving=replace(found.serving, tenants=tenants))

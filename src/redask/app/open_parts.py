@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from weakref import WeakSet
 
-from redask.app.relabelling_thread import RelabellingThread
+from redask.app.background.relabelling_thread import RelabellingThread
 from redask.core.ports import Selector
 from redask.engine.auditing.log_writers import LogWriters
 from redask.engine.owning_process import OwningProcess

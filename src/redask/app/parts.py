@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redask.app.following_thread import FollowingThread
-from redask.app.relabelling_thread import RelabellingThread
+from redask.app.background.following_thread import FollowingThread
+from redask.app.background.relabelling_thread import RelabellingThread
+from redask.app.settling import Settling
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
 from redask.core.model import Caller, Terms
@@ -159,6 +160,32 @@ def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> Re
     made = RelabellingThread(backend.store, partial(catch_index_up, index))
     made.start(stay=serving)
     return made
+
+
+def background_of(
+    backend: Backend,
+    selector: Selector,
+    index: SearchIndex,
+    opened: ExitStack,
+    chosen: choices.Settings,
+    *,
+    leads: bool,
+) -> tuple[RelabellingThread, FollowingThread | None]:
+    """What a server does on its own, in the process that leads."""
+    relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
+    return relabelling, following_of(backend, selector, index, opened, chosen if leads else None)
+
+
+def settling_of(
+    backend: Backend,
+    index: SearchIndex,
+    audit: AuditWriter,
+    stage: EmbeddingStage | None,
+    chosen: choices.Settings,
+) -> Settling:
+    """Who looks what a database is busy with."""
+    serves = chosen.serving.serves
+    return Settling(backend, index, audit, is_pending=pending_of(stage), serves=serves)
 
 
 def following_of(

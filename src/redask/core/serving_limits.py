@@ -20,7 +20,6 @@ import re
 from dataclasses import dataclass, replace
 
 from redask.core import values
-from redask.core.errors import StoreFailed
 
 PUBLIC = ("metrics", "openapi", "reflection", "tools")
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
@@ -48,11 +47,6 @@ class ServingLimits:
     def serves(self, tenant: str) -> bool:
         """Whether a tenant is served here."""
         return not self.tenants or tenant in self.tenants
-
-    def check_served(self, tenant: str) -> None:
-        """Raise `StoreFailed` for who is served elsewhere: a proxy then tries another server."""
-        if not self.serves(tenant):
-            raise StoreFailed("this server serves other tenants: ask another", detail="tenants")
 
 
 def public(value: object) -> tuple[str, ...]:

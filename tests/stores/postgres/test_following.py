@@ -10,7 +10,7 @@ from waiting import SECONDS, until
 
 import redask
 from redask.app import build
-from redask.app.following_thread import FollowingThread
+from redask.app.background.following_thread import FollowingThread
 from redask.core.errors import StoreFailed
 from redask.core.settings import load
 

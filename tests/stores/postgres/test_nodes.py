@@ -206,9 +206,14 @@ def test_a_listener_whose_connection_was_ended_loses_no_write(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
     )
     writer.store.put([entity("fog")], OWNER)
-    seen: set[str] = set()
-    assert until(lambda: seen.update(feed.wait(0.01)) or seen)
-    assert seen == {"local"}
+    seen: list[str] = []
+
+    def is_told() -> bool:
+        seen.extend(feed.wait(0.01))
+        return bool(seen)
+
+    assert until(is_told)
+    assert seen == ["local"]
     feed.close()
 
 
