@@ -1,5 +1,6 @@
 """Several nodes on one PostgreSQL: replicas by log position, wakes, promotion, locks."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -250,6 +251,16 @@ def test_money_of_two_tenants_and_the_cache_are_booked_side_by_side(node: OpenNo
     other.ledger.settle(int(str(numbers["a"])), 0)
     other.ledger.settle(int(str(numbers["a"])), 900)  # a second time changes nothing
     assert other.ledger.total("a", 1) == 0
+
+
+def test_a_node_whose_clock_is_ahead_ends_no_reservation_of_others(node: OpenNode) -> None:
+    ledger, today = node().ledger, time.time_ns() // (86_400 * 10**9)
+    for day in (today, today + 3):
+        ledger.reserve(Account("a", day, "openai"), 700, lambda _: Allow())
+    assert ledger.total("a", today) == 700
+    ledger.reserve(Account("b", today - 3, "openai"), 700, lambda _: Allow())
+    ledger.reserve(Account("b", today, "openai"), 700, lambda _: Allow())
+    assert ledger.total("b", today - 3) == 0  # whose day is over
 
 
 def test_who_erases_waits_for_who_fills_the_cache(node: OpenNode) -> None:
