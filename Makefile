@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories node-histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -181,6 +181,10 @@ cache-histories: $(VENV)/.installed
 # clock that jumps, with forks and lost rows: nothing is pruned wrongly, nothing that is missing verifies
 histories: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto tests/stores/test_store_histories.py tests/stores/test_clock_histories.py --file-histories 2000
+
+# 10,000 operations of several clients on several nodes through every fault: nothing lost, stale, unaudited
+node-histories: $(VENV)/.installed
+	$(BIN)/python -m pytest -s -n 0 tests/stores/postgres/test_node_histories.py --node-operations 10000
 
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py

@@ -29,6 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rot-places", default="2", help="of each derived file, bytes that rot")
     parser.addoption("--replayed-asks", default="40", help="asks that are replayed")
     parser.addoption("--cache-histories", default="40", help="histories of the answer cache")
+    parser.addoption("--node-operations", default="160", help="operations on several nodes")
     parser.addoption("--file-histories", default="80", help="steps of histories of files")
     parser.addoption(
         "--transport-questions", default="80", help="questions asked at every transport"

@@ -30,6 +30,7 @@ need node nodejs
 need npm npm
 need psql postgresql-client
 need chromium chromium
+PATH="$PATH:/usr/sbin" need haproxy haproxy
 ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || need initdb postgresql
 need java default-jre-headless
 [ -e /usr/share/java/postgresql.jar ] || need no-jdbc-driver libpostgresql-jdbc-java

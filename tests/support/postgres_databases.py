@@ -31,6 +31,13 @@ from redask.stores.postgres.postgres_backend import PostgresBackend
 
 ROLE = "redask"
 _TEMPLATE = "template_redask"
+RENEW = (  # what makes a copy of an empty database one that was made anew
+    "UPDATE redask.store SET identity = md5(random()::text), classes = 0, edge_key = NULL,"
+    " timeline = '', file = ''",
+    "DELETE FROM redask.log_file",
+    "UPDATE redask.audit_file SET identity = md5(random()::text), store = '', marker = '',"
+    " before = ''",
+)
 _made: set[str] = set()
 
 
@@ -55,15 +62,8 @@ def location(directory: Path) -> str:
         with psycopg.connect(**where, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} OWNER {ROLE} TEMPLATE {_TEMPLATE}")
         with psycopg.connect(**{**where, "dbname": name}, autocommit=True) as connection:
-            connection.execute(
-                "UPDATE redask.store SET identity = md5(random()::text), classes = 0,"
-                " edge_key = NULL, timeline = '', file = ''"
-            )
-            connection.execute("DELETE FROM redask.log_file")
-            connection.execute(
-                "UPDATE redask.audit_file SET identity = md5(random()::text),"
-                " store = '', marker = '', before = ''"
-            )
+            for statement in RENEW:
+                connection.execute(statement)
         _made.add(name)
     return _url(where, name)
 

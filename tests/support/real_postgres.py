@@ -35,6 +35,9 @@ _SETTINGS = {
 }
 
 
+_LONGEST_FOLDER = 60  # a socket's path has 107 bytes at most
+
+
 class NoPostgres(Exception):
     """There is no PostgreSQL on this machine, or it does not start."""
 
@@ -68,14 +71,14 @@ def _folders() -> Iterator[Path]:
 def private_postgres(*, tcp: bool = False) -> Iterator[dict[str, Any]]:
     """A running server with an empty database; over TCP when asked, else a Unix socket."""
     programs = find_programs()
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as place:
+    with tempfile.TemporaryDirectory(prefix="pg", dir=temporary_room()) as place:
         directory = Path(place)
         as_user: dict[str, Any] = {}
         if os.getuid() == 0:
             shutil.chown(directory, "postgres", "postgres")
             as_user = {"user": "postgres", "group": "postgres", "extra_groups": []}
-        _initialise(programs, directory, as_user)
-        port = _free_port() if tcp else 5432
+        initialise(programs, directory, as_user)
+        port = free_port() if tcp else 5432
         where = {"host": place, "port": port, "user": "postgres", "dbname": "postgres"}
         if tcp:
             where["host"] = "127.0.0.1"
@@ -84,14 +87,20 @@ def private_postgres(*, tcp: bool = False) -> Iterator[dict[str, Any]]:
             arguments += ["-k", place, "-c", f"listen_addresses={'127.0.0.1' if tcp else ''}"]
             server = subprocess.Popen(arguments, stdout=log, stderr=log, cwd=place, **as_user)
         try:
-            _wait(programs, server, where, directory / "log")
+            wait_until_ready(programs, server, where, directory / "log")
             yield where
         finally:
             server.send_signal(3)  # the immediate shutdown: nothing is kept
             server.wait()
 
 
-def _initialise(programs: Path, directory: Path, as_user: dict[str, Any]) -> None:
+def temporary_room() -> str:
+    """Where temporary files are kept, unless a socket's path would be too long there."""
+    found = tempfile.gettempdir()
+    return found if len(found) < _LONGEST_FOLDER else "/tmp"
+
+
+def initialise(programs: Path, directory: Path, as_user: dict[str, Any]) -> None:
     command = [str(programs / "initdb"), "-D", f"{directory}/data", "-A", "trust", "-U", "postgres"]
     command += ["--locale=C", "--encoding=UTF8", "--no-sync"]
     made = subprocess.run(
@@ -104,13 +113,13 @@ def _initialise(programs: Path, directory: Path, as_user: dict[str, Any]) -> Non
         settings.write(lines)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
 
 
-def _wait(
+def wait_until_ready(
     programs: Path, server: "subprocess.Popen[bytes]", where: dict[str, Any], log: Path
 ) -> None:
     """Until it takes connections; pg_isready asks again by itself for as long as it is told."""

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from redask.app import App
-from redask.app.relabelling_thread import RelabelProgress
+from redask.app.background.relabelling_thread import RelabelProgress
 from redask.core.access.credentials import TokenFacts, User
 from redask.core.access.policy import OWNER, Grant, Policy, Principal, grant, must_own, read_policy
 from redask.core.errors import AskError, BadAsk
@@ -146,6 +146,11 @@ class AsyncAdministration:
     async def unsettled(self) -> tuple[str, ...]:
         """What the database is busy with: `catching_up`, `relabelling`, and the like."""
         return await self._app.in_thread(self._app.settling.look)
+
+    @property
+    def lag_bytes(self) -> int:
+        """How far the replica was behind when `unsettled` looked last."""
+        return self._app.settling.lag_bytes
 
     async def preview_policy(
         self,

@@ -32,7 +32,15 @@ from redask.api.transport_needs import AsyncTransportNeeds
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.ask_shares import AskClaim
-from redask.core.errors import CLOSED, AskError, BadAsk, Cancelled, Denied, Unauthenticated
+from redask.core.errors import (
+    CLOSED,
+    AskError,
+    BadAsk,
+    Cancelled,
+    Denied,
+    StoreFailed,
+    Unauthenticated,
+)
 from redask.core.model import (
     Answer,
     Ask,
@@ -322,6 +330,8 @@ class AsyncDatabase(
         """The session of somebody who may sign in."""
         session = AsyncDatabase(self._app, who, shared=True)
         caller = await session._who()
+        if not self._app.settings.serving.serves(caller.tenant):  # a proxy tries another node
+            raise StoreFailed("this server serves other tenants: ask another", detail="tenants")
         session._claim = AskClaim(caller.tenant, caller.user)
         return session
 

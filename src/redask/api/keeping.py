@@ -15,8 +15,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
-from redask.app import App, backups, dumps
+from redask.app import App, backups, copies, dumps
 from redask.app.backups import BackupProgress, BackupReport, RestoreReport
+from redask.app.copies import CopyProgress, CopyReport
 from redask.app.dumps import DumpCounts, DumpProgress
 from redask.app.health_report import health_report
 from redask.core.errors import BadAsk
@@ -177,6 +178,13 @@ def restore(
     refused, or with `overwrite` replaced; what was there stays beside it.
     """
     return backups.restore(source, to, at=at, overwrite=overwrite)
+
+
+def copy(
+    source: str | Path, destination: str | Path, progress: CopyProgress = lambda *_: None
+) -> CopyReport:
+    """Copy a database to another place, of whatever kind, and verify it; again: what is new."""
+    return copies.copy_database(str(source), str(destination), progress)
 
 
 def _dumped(app: App, path: Path, caller: Caller, progress: DumpProgress | None) -> DumpCounts:

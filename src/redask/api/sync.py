@@ -278,6 +278,12 @@ def open_database(
     return opened
 
 
+def settings_for(location: str | Path, tenants: tuple[str, ...]) -> Any:
+    """The settings at a location, for a server of these tenants; none: of all."""
+    found = load_settings(location)
+    return replace(found, serving=replace(found.serving, tenants=tenants))
+
+
 async def open_async(
     location: str | Path, *, token: str | None = None, tenant: str | None = None, **choices: Any
 ) -> AsyncDatabase:

@@ -15,25 +15,25 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import finalize
 
+from redask.app.background.relabelling_thread import RelabellingThread, RelabelProgress
 from redask.app.engine_parts import make_engine
-from redask.app.open_parts import CLOSE_SECONDS, OpenParts
+from redask.app.open_parts import CLOSE_SECONDS, OpenParts, distinct
 from redask.app.parts import (
     WAITING_THREADS,
     ask_parts,
+    background_of,
     embedded_text,
     embedder_of,
     log_writers,
     open_backend,
-    pending_of,
     provider_pool,
     record_reader,
-    relabelling_of,
     sealing_of,
     selector_of,
+    settling_of,
     signing_in,
     sync_of,
 )
-from redask.app.relabelling_thread import RelabellingThread, RelabelProgress
 from redask.app.settling import Settling
 from redask.core import settings as choices
 from redask.core import synonyms
@@ -343,8 +343,8 @@ def _build(
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing, attached = sealing_of(backend, chosen, clock), sync_of(backend, stage, serving=leads)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
-    relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
+    relabelling, followed = background_of(backend, made, index, opened, chosen, leads=leads)
+    threads = distinct(followed, asking.threads, workers, selects)
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,
@@ -368,7 +368,7 @@ def _build(
         engine=engine,
         opener=opener,
         relabelling=relabelling,
-        settling=Settling(backend.store, index, logs.asks, is_pending=pending_of(stage)),
+        settling=settling_of(backend, index, logs.asks, stage, chosen),
         running=running,
         workers=workers,
         ask_threads=asking.threads,

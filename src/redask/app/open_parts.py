@@ -16,20 +16,32 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 from weakref import WeakSet
 
 from redask.app.attached.attached_parts import AttachedSync
-from redask.app.relabelling_thread import RelabellingThread
+from redask.app.background.relabelling_thread import RelabellingThread
 from redask.core.ports import Selector
 from redask.engine.auditing.log_writers import LogWriters
 from redask.engine.owning_process import OwningProcess
-from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.stores.backend import Backend
 
 CLOSE_SECONDS = 10.0
 _LAST_SECONDS = 2.0  # for what was interrupted
 _log = logging.getLogger("redask.app")
+
+
+class EndingThreads(Protocol):
+    """Threads that can be told to end."""
+
+    def close(self, end: float, /) -> bool:
+        """Take nothing more, and wait until `end` (of `time.monotonic`). → whether they ended"""
+
+
+def distinct(*threads: EndingThreads | None) -> tuple[EndingThreads, ...]:
+    """Those that are there, each once."""
+    return tuple(dict.fromkeys(each for each in threads if each is not None))
 
 
 @dataclass(eq=False)
@@ -41,7 +53,7 @@ class OpenParts:
     selector: Selector
     logs: LogWriters
     relabelling: RelabellingThread
-    threads: tuple[Workers, ...]
+    threads: tuple[EndingThreads, ...]
     attached: AttachedSync
     _owner: OwningProcess = field(default_factory=OwningProcess)
     _lock: threading.Lock = field(default_factory=threading.Lock)

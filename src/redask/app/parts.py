@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redask.app.attached.attached_parts import AttachedSync, AttachedTables
-from redask.app.relabelling_thread import RelabellingThread
+from redask.app.background.following_thread import FollowingThread
+from redask.app.background.relabelling_thread import RelabellingThread
+from redask.app.settling import Settling
 from redask.core import languages
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
@@ -117,7 +119,7 @@ def log_writers(
         opened.callback(writers[-1].close)
     asks, accesses = writers
     recorder = AccessRecorder(accesses, chosen, clock)
-    return LogWriters(asks, accesses, recorder, upkeep, thread, backend.read_only)
+    return LogWriters(asks, accesses, recorder, upkeep, thread, lambda: backend.read_only)
 
 
 def sealing_of(backend: Backend, chosen: choices.Settings, clock: Callable[[], int]) -> Sealing:
@@ -149,13 +151,15 @@ def signing_in(backend: Backend, chosen: choices.Settings) -> SigningIn:
     return SigningIn(backend.users, claims, by, page)
 
 
+def catch_index_up(index: SearchIndex, tenant: str) -> None:
+    """Bring a tenant's index up to date."""
+    index.search(Query("", Terms((), ()), top_k=1, depth=0), Caller(tenant=tenant))
+
+
 def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> RelabellingThread:
     """Who applies policies in the background; in a server also those that others have set."""
 
-    def catch_up(tenant: str) -> None:
-        index.search(Query("", Terms((), ()), top_k=1, depth=0), Caller(tenant=tenant))
-
-    made = RelabellingThread(backend.store, catch_up)
+    made = RelabellingThread(backend.store, partial(catch_index_up, index))
     made.start(stay=serving)
     return made
 
@@ -165,6 +169,59 @@ def sync_of(backend: Backend, stage: EmbeddingStage | None, *, serving: bool) ->
     made = AttachedSync(backend, stage.finish if stage else lambda _: None)
     if serving:
         made.start()
+    return made
+
+
+def background_of(
+    backend: Backend,
+    selector: Selector,
+    index: SearchIndex,
+    opened: ExitStack,
+    chosen: choices.Settings,
+    *,
+    leads: bool,
+) -> tuple[RelabellingThread, FollowingThread | None]:
+    """What a server does on its own, in the process that leads."""
+    relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
+    return relabelling, following_of(backend, selector, index, opened, chosen if leads else None)
+
+
+def settling_of(
+    backend: Backend,
+    index: SearchIndex,
+    audit: AuditWriter,
+    stage: EmbeddingStage | None,
+    chosen: choices.Settings,
+) -> Settling:
+    """Who looks what a database is busy with."""
+    serves = chosen.serving.serves
+    return Settling(backend, index, audit, is_pending=pending_of(stage), serves=serves)
+
+
+def following_of(
+    backend: Backend,
+    selector: Selector,
+    index: SearchIndex,
+    opened: ExitStack,
+    chosen: choices.Settings | None,
+) -> FollowingThread | None:
+    """Who follows the writes of other machines, in a server with these settings.
+
+    None where there can be none, and in what is no server.
+    """
+    feed = backend.change_feed() if chosen is not None else None
+    if chosen is None or feed is None:
+        return None
+    serves, processes = chosen.serving.serves, processes_of(chosen, serving=True)
+
+    def catch_up(tenant: str) -> None:
+        if serves(tenant):
+            selector.catch_up(Caller(tenant=tenant))  # in a process: the index, too
+            if not processes:
+                catch_index_up(index, tenant)
+
+    made = FollowingThread(feed, catch_up)
+    opened.callback(made.close, 0.0)
     return made
 
 

@@ -42,6 +42,7 @@ COMMANDS = {
     "doctor": "Check the database and its index.",
     "backup": "Add a verified back-up of the whole database to a directory.",
     "restore": "Make a database from a back-up.",
+    "copy": "Copy a whole database between a directory and PostgreSQL.",
     "dump": "Write a tenant's data to a file of JSON Lines.",
     "load": "Read a dump into a tenant.",
     "reembed": "Make all vectors anew, or those that are missing.",
@@ -56,9 +57,9 @@ _FOLDERS = {
     **dict.fromkeys(("attach", "detach"), "attach_commands"),
     "chat": "chat_commands",
     "replay": "replay_commands",
-    **dict.fromkeys(("backup", "restore", "dump", "load"), "keeping_commands"),
+    **dict.fromkeys(("backup", "restore", "copy", "dump", "load"), "keeping_commands"),
 }
-_WITHOUT_DATABASE = ("check", "eval")  # eval makes one for the pack and drops it
+_WITHOUT_DATABASE = ("check", "copy", "eval")  # eval makes one for the pack and drops it
 _WITHOUT_TOKEN = ("serve", "restore")  # its callers bring theirs; nobody is signed in yet
 
 

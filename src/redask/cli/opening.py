@@ -87,16 +87,25 @@ def warn_of_providers(location: str) -> None:
         echo(f"redask: warning: {warning}", err=True)
 
 
-async def served(location: str, tenant: str | None, place: ProcessPlace = ALONE) -> "AsyncDatabase":
+async def served(
+    location: str,
+    tenant: str | None,
+    place: ProcessPlace = ALONE,
+    *,
+    tenants: tuple[str, ...] = (),
+) -> "AsyncDatabase":
     """The database for a transport, which authenticates its callers; until then a tenant's.
 
-    `place` is which of the processes of one server this is.
+    `place` is which of the processes of one server this is; `tenants` are those that it serves.
     """
-    from redask.api.sync import open_async
+    from redask.api.sync import open_async, settings_for
 
     if place.is_first:
         warn_of_providers(location)
-    return await open_async(existing(location), tenant=tenant, serving=True, place=place)
+    found = existing(location)
+    return await open_async(
+        found, tenant=tenant, serving=True, place=place, settings=settings_for(found, tenants)
+    )
 
 
 def utc_time(nanoseconds: int | None) -> str:

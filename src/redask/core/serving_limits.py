@@ -8,6 +8,7 @@ public_url      where people's browsers reach the server, for links to sources; 
                 Host if not given
 chat            the name of the database as a model; whether its answers end with the sources;
                 whether a stream of one sends nothing before all of it was checked
+tenants         whom this server serves, of several on one database; empty: all
 asks            how many of one user, and of one tenant, run and wait at once; see
                 `access.ask_shares`
 
@@ -41,6 +42,11 @@ class ServingLimits:
     user_waiting: int | None = None
     tenant_running: int | None = None
     tenant_waiting: int | None = None
+    tenants: tuple[str, ...] = ()
+
+    def serves(self, tenant: str) -> bool:
+        """Whether a tenant is served here."""
+        return not self.tenants or tenant in self.tenants
 
 
 def public(value: object) -> tuple[str, ...]:

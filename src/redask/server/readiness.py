@@ -13,9 +13,9 @@ A process of several speaks for itself: its parent replaces one that ends, and t
 meanwhile, with the reason WORKER_MISSING.
 
 Catching up, relabelling and embedding leave a server ready: it answers meanwhile, and if it got no
-questions, nothing would ever catch up. The words tell nothing of anybody's data. `watch` looks
-every few seconds, so that a probe waits for nothing; each change is a line in the log, and shows in
-/metrics.
+questions, nothing would ever catch up. So does a replica that lags: the primary is read then. The
+words tell nothing of anybody's data. `watch` looks every few seconds, so that a probe waits for
+nothing; each change is a line in the log, and shows in /metrics.
 """
 
 import asyncio
@@ -28,8 +28,11 @@ from redask.core.errors import AskError
 from redask.server.listening_sockets import ListeningSockets
 
 LOOK_EVERY = 2.0  # seconds
-WORKER_MISSING = "worker_missing"
-STATES = ("catching_up", "relabelling", "embedding_pending", "audit_unavailable")
+WORKER_MISSING, LAGGING = "worker_missing", "lagging"
+STATES = (
+    *("catching_up", "relabelling", "embedding_pending"),
+    *(LAGGING, "replica_unavailable", "audit_unavailable"),
+)
 _NOT_READY = frozenset({"audit_unavailable", "starting", "stopping", "closed"})
 READY = Gauge("redask_ready", "Whether the server is ready: 1 or 0.", multiprocess_mode="livemin")
 BUSY = Gauge(

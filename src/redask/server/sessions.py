@@ -56,6 +56,11 @@ class Authenticator:
         return await self._db.resumed(token, tenant, of_page)
 
     @property
+    def lag_bytes(self) -> int:
+        """How far the replica that is read is behind its primary."""
+        return self._db.lag_bytes
+
+    @property
     def identity_provider(self) -> str:
         """The host that the page may send people to, to sign in; empty where there is none."""
         return self._db.identity_provider

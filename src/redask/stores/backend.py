@@ -59,6 +59,30 @@ class RestoreReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaLag:
+    """How far the replica that is read is behind; `bytes` is None where it cannot be reached."""
+
+    is_behind: bool
+    bytes: int | None = None
+
+
+class ChangeFeed(Protocol):
+    """Tells of writes, whoever made them."""
+
+    def wait(self, seconds: float) -> frozenset[str]:
+        """The tenants that were written to since the last call; waits so long for the first.
+
+        The first call tells of all tenants.
+        """
+
+    def interrupt(self) -> None:
+        """Let who waits go on, told of nothing; from any thread."""
+
+    def close(self) -> None:
+        """Let go of it; for the thread that waits."""
+
+
+@dataclass(frozen=True, slots=True)
 class Damage:
     """An entity, or its vector, that is not what was written; what `is_derived` is made again."""
 
@@ -263,6 +287,12 @@ class Backend(Protocol):
     @property
     def read_only(self) -> bool:
         """Whether it can be read and verified only: nothing is answered that leaves a row."""
+
+    def replica_lag(self) -> ReplicaLag | None:
+        """How far the replica is behind that is read in place of the primary; None: none is."""
+
+    def change_feed(self) -> ChangeFeed | None:
+        """What tells of other machines' writes; None where all who write are on this one."""
 
     def anchor(self) -> None:
         """Let the store remember both logs as they are now; see `rules.audit_chain`.

@@ -19,9 +19,10 @@ from typing import Protocol
 from redask.core.errors import Misconfigured
 from redask.stores.backend import Backend, RestoreReport
 from redask.stores.postgres import pg_location
+from redask.stores.relational.copying import Tables
 from redask.stores.sqlite.backup.restoring import restore
 from redask.stores.sqlite.directory_modes import check_modes
-from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
+from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists, open_tables
 
 # Two letters at least: one is a drive. One slash will do: `Path` makes one of two.
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -54,7 +55,8 @@ class BackendRow:
     says whether there is a database; neither makes anything. `check_modes` refuses one that other
     users of the machine may read or change. `open` makes what is missing. `restore` makes a
     database from a back-up; None where a backend has none. `shown` is a location for messages,
-    without a password.
+    without a password. `tables` opens it to be copied, whether finished or not, and makes what is
+    missing; None where there are none.
     """
 
     name: str
@@ -65,6 +67,7 @@ class BackendRow:
     check_modes: Callable[[str], None] = lambda _: None
     restore: RestoreBackup | None = None
     shown: Callable[[str], str] = str
+    tables: Callable[[str], Tables] | None = None
 
     def open_checked(self, location: str, *, modes: bool, closed: bool, keyed: bool) -> Backend:
         """The open backend; with `modes`, only if nobody else may read it."""
@@ -82,6 +85,11 @@ def _postgres_exists(location: str) -> bool:
     return bool(_postgres().database_exists(location))
 
 
+def _postgres_tables(location: str) -> Tables:
+    opened: Tables = _postgres().open_tables(location)
+    return opened
+
+
 def _postgres() -> ModuleType:
     """The backend on PostgreSQL, which comes with an extra."""
     try:
@@ -97,12 +105,16 @@ def _postgres() -> ModuleType:
 BACKENDS = {
     row.scheme: row
     for row in (
-        BackendRow("sqlite", "", Path, database_exists, SqliteBackend, check_modes, restore),
+        BackendRow(
+            *("sqlite", "", Path, database_exists, SqliteBackend, check_modes, restore),
+            tables=open_tables,
+        ),
         BackendRow(
             *("postgresql", "postgresql", pg_location.local_directory, _postgres_exists),
             open=_open_postgres,
             check_modes=pg_location.check_modes,
             shown=pg_location.shown,
+            tables=_postgres_tables,
         ),
     )
 }

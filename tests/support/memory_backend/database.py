@@ -53,6 +53,12 @@ class MemoryBackend:
         must_own(caller)
         return ""
 
+    def replica_lag(self) -> None:
+        """There is none."""
+
+    def change_feed(self) -> None:
+        """There is one process."""
+
     def files(self) -> dict[str, int]:
         return {}
 

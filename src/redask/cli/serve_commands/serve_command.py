@@ -45,6 +45,12 @@ _PORT = click.IntRange(0, 65535)  # 0 takes any
 @click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
 @click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
 @click.option(
+    "--tenants",
+    multiple=True,
+    metavar="NAME",
+    help="A tenant to serve, if not all; repeat for more. Others' callers are told 503.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
@@ -85,12 +91,12 @@ def command(db: str, /, **given: Any) -> None:
         check(serving)
         start = place_of()
         if start is not None:
-            asyncio.run(_serve_part(db, serving, start))
+            asyncio.run(_serve_part(db, serving, start, given["tenants"]))
         elif given["workers"] > 1:
             opening.existing(db)
             _begin_anew(asyncio.run(_supervise(serving, given["workers"])))
         else:
-            _begin_anew(asyncio.run(_serve(db, serving)))
+            _begin_anew(asyncio.run(_serve(db, serving, given["tenants"])))
 
 
 def _begin_anew(wanted: bool) -> None:
@@ -111,7 +117,9 @@ async def _supervise(serving: "Serving", workers: int) -> bool:
     return again
 
 
-async def _serve_part(location: str, serving: "Serving", start: "ProcessStart") -> None:
+async def _serve_part(
+    location: str, serving: "Serving", start: "ProcessStart", tenants: tuple[str, ...]
+) -> None:
     """One of several processes; its parent prints what people read."""
     from redask.server.serving import serve
     from redask.server.supervising.process_link import ProcessLink
@@ -124,15 +132,17 @@ async def _serve_part(location: str, serving: "Serving", start: "ProcessStart") 
         _freeze()
         link.tell("opened", addresses=addresses)
 
-    async with await opening.served(location, serving.tenant, link.place) as opened:
+    async with await opening.served(
+        location, serving.tenant, link.place, tenants=tenants
+    ) as opened:
         await serve(opened, serving, ready, stop, link=link)
         await link.close()
 
 
-async def _serve(location: str, serving: "Serving") -> bool:
+async def _serve(location: str, serving: "Serving", tenants: tuple[str, ...]) -> bool:
     from redask.server.serving import serve
 
-    async with await opening.served(location, serving.tenant) as opened:
+    async with await opening.served(location, serving.tenant, tenants=tenants) as opened:
         again = await serve(opened, serving, _ready)
     _say("restarting" if again else "stopped")
     return again

@@ -1,5 +1,6 @@
 """Who writes to the logs of a database: `LogWriters`, one writer a log, and their upkeep."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from redask.core.errors import AuditUnavailable
@@ -18,11 +19,11 @@ class LogWriters:
     recorder: AccessRecorder
     upkeep: AuditUpkeep
     sealing: SealingThread | None = None  # of a server, where somebody signs
-    read_only: bool = False
+    read_only: Callable[[], bool] = lambda: False
 
     def check(self) -> None:
         """Refuse what would leave a row, before anything is done or paid for it."""
-        if self.read_only:
+        if self.read_only():
             raise AuditUnavailable(
                 "the database is read-only, so no row can be written and nothing be answered: "
                 "audit, doctor, sources, show, dump and backup work; for questions, copy it to "

@@ -59,7 +59,7 @@ from redask.server.http.page_files import page_routes
 from redask.server.http.request_sessions import RequestSessions
 from redask.server.http.responses import disconnected, not_found, plain
 from redask.server.http.session_routes import SessionRoutes
-from redask.server.readiness import is_ready
+from redask.server.readiness import LAGGING, is_ready
 from redask.server.sessions import Authenticator, audit_rows
 from redask.server.supervising.parents_sessions import ParentsSessions
 from redask.server.supervising.process_link import ProcessLink
@@ -209,7 +209,8 @@ class HttpTransport:
     async def ready(self, _: Request) -> Response:
         reasons = self._reasons()
         ready = is_ready(reasons)
-        return plain({"ready": ready, "reasons": list(reasons)}, 200 if ready else 503)
+        far = {"lag_bytes": self._authenticator.lag_bytes} if LAGGING in reasons else {}
+        return plain({"ready": ready, "reasons": list(reasons), **far}, 200 if ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         if "metrics" not in self._authenticator.public:

@@ -5,30 +5,41 @@ Each transaction says first whose rows it is about (`row_security`), by settings
     reading, snapshot    one state of the database, REPEATABLE READ and READ ONLY
     writing              READ COMMITTED. Before anything else it locks the row of its tenant in the
                          table of locks of its purpose; of every tenant: the whole table. So nobody
-                         commits a sequence number below one that was seen, on whichever node
+                         commits a sequence number below one that was seen, on whichever node.
+                         What is written to the store moves the tenant's position there, and wakes
+                         who listens (`pg_listening`)
+
+Where there is a replica, what is about one tenant is read from it, in a state that holds all that
+the primary had when the transaction began; else from the primary. See `pg_replica`.
 
 The threads of a process wait for each other before one of them takes a connection, and connections
 to write with are of a pool that no reader takes one of: an audit row waits for no one who reads.
 `synchronous_commit` is on: what was acknowledged is on disk. Statements have a deadline, and so has
-waiting for a lock.
+waiting for a lock; a server that says nothing any more is given up (`pg_link`). A standby that was
+promoted can be written from then on: `Standing`.
 """
 
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import psycopg
 from psycopg.errors import InsufficientPrivilege, UndefinedFunction
 
 from redask.core.errors import FORKED, StoreFailed
-from redask.stores.postgres.pg_connection import Plain, PostgresConnection
+from redask.stores.postgres.pg_connection import PostgresConnection
 from redask.stores.postgres.pg_errors import translated
+from redask.stores.postgres.pg_link import Link
 from redask.stores.postgres.pg_pool import Pool
+from redask.stores.postgres.pg_replica import SILENCE_SECONDS, STATEMENT_MS, Replica
 from redask.stores.relational.sql_database import EVERY_TENANT, Whose
 
 PATIENCE_SECONDS = 10.0
+STORE_LOCKS, CHANNEL = "store_locks", "redask_changes"
+FIRST_REPLY_SECONDS = 10.0
+_SLOWER_SECONDS = 5.0  # than the server's own limit
 _STATEMENT_MS, _LONG_MS, _IDLE_MS = 60_000, 600_000, 120_000
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -46,6 +57,23 @@ _PLACE = """SELECT system_identifier::text || ':' || (SELECT oid FROM pg_databas
     FROM pg_control_system(), pg_control_checkpoint()"""
 
 
+class Standing:
+    """Whether a server can be written: a primary, or a standby that was promoted."""
+
+    def __init__(self, writers: Pool, place: str, *, is_standby: bool) -> None:
+        self._writers, self._place = writers, place
+        self._is_standby = is_standby
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it is a standby still, which is looked at each time."""
+        if self._is_standby:
+            with translated(self._place), self._writers.lent(_brief) as connection:
+                found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
+            self._is_standby = bool(found and found[0])
+        return self._is_standby
+
+
 class PostgresDatabase:
     """One purpose of a database: which pool it uses, and which locks."""
 
@@ -56,16 +84,22 @@ class PostgresDatabase:
         place: str,
         locks: str,
         *,
-        read_only: bool = False,
+        standing: Standing,
+        replica: Replica | None = None,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        self.read_only = read_only
+        self._standing, self._replica = standing, replica
         self._pool, self._writers = pool, writers
         self._place, self._locks = place, locks
         self._patience = patience
         self._process = os.getpid()
         self._node = secrets.token_hex(8)
         self._writing = threading.Lock()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written."""
+        return self._standing.read_only
 
     @contextmanager
     def reading(self, whose: Whose, /) -> Iterator[PostgresConnection]:
@@ -100,8 +134,10 @@ class PostgresDatabase:
         self.check_usable()
         limits = (str(_LONG_MS), f"{self._patience:g}s")
 
-        def limited(connection: Plain) -> None:
+        def limited(connection: Link) -> None:
+            connection.silence = FIRST_REPLY_SECONDS
             connection.execute(_LIMITS, limits)
+            connection.silence = _LONG_MS / 1000 + _SLOWER_SECONDS
 
         with translated(self._place), self._writers.lent(limited) as connection:
             for table in ("audit_records", "audit_provenance", "audit_numbers", "answers"):
@@ -110,7 +146,7 @@ class PostgresDatabase:
 
     def place(self) -> str:
         """Cluster, database and timeline; the database alone where nobody may know more."""
-        with translated(self._place), self._pool.lent(lambda _: None) as connection:
+        with translated(self._place), self._pool.lent(_brief) as connection:
             for query in (_PLACE, "SELECT current_database()"):
                 with suppress(InsufficientPrivilege, UndefinedFunction):
                     found = connection.execute(query).fetchone()
@@ -143,17 +179,7 @@ class PostgresDatabase:
     @contextmanager
     def _transaction(self, whose: Whose, begin: str, limit_ms: int) -> Iterator[PostgresConnection]:
         self.check_usable()
-        named = "every" if whose is EVERY_TENANT else f"one:{whose}"
-        waits = f"{self._patience:g}s"
-        settings = (named, self._node, str(limit_ms), waits, str(_IDLE_MS))
-
-        def begun(connection: Plain) -> None:
-            with connection.pipeline():
-                connection.execute(begin)
-                connection.execute(_SETTINGS, settings)
-
-        pool = self._writers if begin == _WRITE else self._pool
-        with translated(self._place), pool.lent(begun) as connection:
+        with translated(self._place), self._lent(whose, begin, limit_ms) as connection:
             made = PostgresConnection(connection)
             try:
                 if begin == _WRITE:
@@ -169,15 +195,68 @@ class PostgresDatabase:
             if ended != "COMMIT":
                 raise StoreFailed(f"a transaction in {self._place} was rolled back")
 
-    def _lock(self, connection: Plain, whose: Whose) -> None:
+    @contextmanager
+    def _lent(self, whose: Whose, begin: str, limit_ms: int) -> Iterator[Link]:
+        """A connection on which a transaction has begun."""
+        if begin == _READ and self._replica is not None and isinstance(whose, str):
+            begun = self._begun(whose, begin, min(limit_ms, STATEMENT_MS), SILENCE_SECONDS)
+            with self._replica.fresh(whose, self._position(whose), begun) as connection:
+                if connection is not None:
+                    yield connection
+                    return
+        pool = self._writers if begin == _WRITE else self._pool
+        with pool.lent(self._begun(whose, begin, limit_ms, FIRST_REPLY_SECONDS)) as connection:
+            yield connection
+
+    def _begun(
+        self, whose: Whose, begin: str, limit_ms: int, silence: float
+    ) -> Callable[[Link], None]:
+        """What begins a transaction about somebody's rows."""
+        settings = (_named(whose), self._node, str(limit_ms), f"{self._patience:g}s", str(_IDLE_MS))
+
+        def begun(connection: Link) -> None:
+            connection.silence = silence
+            with connection.pipeline():
+                connection.execute(begin)
+                connection.execute(_SETTINGS, settings)
+            connection.silence = limit_ms / 1000 + _SLOWER_SECONDS
+
+        return begun
+
+    def _position(self, whose: str) -> int:
+        """How many transactions have written to a tenant, says the primary."""
+        with self._pool.lent(_brief) as connection, connection.pipeline():
+            connection.execute(_READ)
+            connection.execute("SELECT set_config('redask.whose', %s, true)", (_named(whose),))
+            position = f"SELECT position FROM redask.{self._locks} WHERE whose = %s"
+            found = connection.execute(position, (whose,))
+            connection.execute("COMMIT")
+            row = found.fetchone()
+        return int(row[0]) if row else 0
+
+    def _lock(self, connection: Link, whose: Whose) -> None:
         """Wait until nobody else writes to the tenant, or to any."""
         table = f"redask.{self._locks}"
+        moves = self._locks == STORE_LOCKS
         if whose is EVERY_TENANT:
             connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+            if moves:
+                connection.execute(f"UPDATE {table} SET position = position + 1")
+                connection.execute(f"NOTIFY {CHANNEL}")
             return
+        lock = f"SELECT 1 FROM {table} WHERE whose = %s FOR UPDATE"
+        if moves:
+            lock = f"UPDATE {table} SET position = position + 1 WHERE whose = %s"
         with connection.pipeline():
-            for statement in (
-                f"INSERT INTO {table} VALUES (%s) ON CONFLICT DO NOTHING",
-                f"SELECT 1 FROM {table} WHERE whose = %s FOR UPDATE",
-            ):
+            for statement in (f"INSERT INTO {table} VALUES (%s) ON CONFLICT DO NOTHING", lock):
                 connection.execute(statement, (whose,))
+            if moves:
+                connection.execute(f"NOTIFY {CHANNEL}")
+
+
+def _named(whose: Whose) -> str:
+    return "every" if whose is EVERY_TENANT else f"one:{whose}"
+
+
+def _brief(connection: Link) -> None:
+    connection.silence = FIRST_REPLY_SECONDS

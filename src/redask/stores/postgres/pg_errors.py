@@ -3,10 +3,12 @@
 A connection that breaks while COMMIT is under way leaves it open whether it was committed: the
 call fails, and what it wrote may be there. Of an audit row that means: no answer without a row.
 
-The place is shown without its password. Messages of PostgreSQL about values can hold the values,
-so those that can are not told.
+The place is shown without its password to who opens a database. Who is served by it learns neither
+host nor port: there the place is `SERVED`, and what libpq says goes to the log alone. Messages of
+PostgreSQL about values can hold the values, so those that can are not told.
 """
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +17,8 @@ from psycopg import errors
 
 from redask.core.errors import BadAsk, StoreFailed
 
+SERVED = "the PostgreSQL database"
+_log = logging.getLogger("redask.postgres")
 _SENTENCES = {
     "57014": "a statement was cancelled, or took too long: nothing of it was written to {place}",
     "55P03": "{place} was not free in time: somebody else writes to it; try again",
@@ -67,4 +71,7 @@ def _ours(place: str, error: psycopg.Error) -> StoreFailed | BadAsk:
     else:
         sentence = _SENTENCES.get(state, "{place} failed")
     told = state if state and not state.startswith(_TOLD) else str(error).strip()
+    if place == SERVED:
+        _log.warning("%s: %s", sentence.format(place=place), told)
+        told = state
     return StoreFailed(sentence.format(place=place), detail=told)

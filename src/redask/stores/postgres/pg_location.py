@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlencode
 from redask.core.errors import Misconfigured
 from redask.index import private_files
 
-DIRECTORY = "REDASK_LOCAL_DIRECTORY"
+DIRECTORY, READ_URL = "REDASK_LOCAL_DIRECTORY", "REDASK_READ_URL"
 _SECRET = {"password", "sslpassword", "sslkey", "passfile", "oauth_client_secret"}
 _DIGITS = 16
 UNREADABLE = (
@@ -72,6 +72,16 @@ def local_directory(location: str, environment: Mapping[str, str] | None = None)
     cache = known.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     root = Path(known.get(DIRECTORY) or Path(cache) / "redask")
     return root / sha256(without_secrets(location).encode()).hexdigest()[:_DIGITS]
+
+
+def read_url(environment: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+    """The replica to read from, as libpq reads it and for messages; None: there is none."""
+    given = (os.environ if environment is None else environment).get(READ_URL, "").strip()
+    if not given:
+        return None
+    if not re.match(r"postgres(ql)?:/", given):
+        raise Misconfigured(f"{READ_URL} is no postgresql:// URL", detail=READ_URL)
+    return url_of(given), shown(given)
 
 
 def make_local_directory(location: str) -> Path:

@@ -8,15 +8,16 @@ the role is looked at: row level security must hold for it.
 import secrets
 
 from redask.core.errors import Misconfigured, StoreFailed
-from redask.stores.postgres.pg_connection import Plain
+from redask.stores.postgres import node_schema
+from redask.stores.postgres.pg_link import Link
 from redask.stores.postgres.row_security import first_schema
 
 _LOCK = 0x7265646173  # "redas"
 _OLDEST = 140_000
-MIGRATIONS = (first_schema(),)
+MIGRATIONS = (first_schema(), node_schema.STATEMENTS)
 
 
-def check_server(connection: Plain, place: str) -> None:
+def check_server(connection: Link, place: str) -> None:
     """Refuse a server, an encoding or a role that our promises do not hold with."""
     version = connection.info.server_version
     if version < _OLDEST:
@@ -36,13 +37,13 @@ def check_server(connection: Plain, place: str) -> None:
         )
 
 
-def exists(connection: Plain) -> bool:
+def exists(connection: Link) -> bool:
     """Whether there is a schema of ours."""
     found = connection.execute("SELECT to_regclass('redask.migrations') IS NOT NULL").fetchone()
     return bool(found and found[0])
 
 
-def upgrade(connection: Plain, place: str) -> None:
+def upgrade(connection: Link, place: str) -> None:
     """Bring the schema to the newest step, or say why not."""
     if _version(connection) == len(MIGRATIONS):
         return
@@ -57,7 +58,7 @@ def upgrade(connection: Plain, place: str) -> None:
         raise
 
 
-def check_current(connection: Plain, place: str) -> None:
+def check_current(connection: Link, place: str) -> None:
     """Refuse a standby whose schema is not ours: it cannot be upgraded there."""
     version = _version(connection)
     if version != len(MIGRATIONS):
@@ -67,14 +68,14 @@ def check_current(connection: Plain, place: str) -> None:
         )
 
 
-def _version(connection: Plain) -> int:
+def _version(connection: Link) -> int:
     if not exists(connection):
         return 0
     found = connection.execute("SELECT max(version) FROM redask.migrations").fetchone()
     return int(found[0] or 0) if found else 0
 
 
-def _climb(connection: Plain, place: str) -> None:
+def _climb(connection: Link, place: str) -> None:
     version = _version(connection)
     if version > len(MIGRATIONS):
         raise StoreFailed(

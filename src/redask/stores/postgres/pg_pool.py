@@ -8,46 +8,16 @@ statement, and another is opened: nothing was done on it yet. A connection that 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from redask.core.errors import Misconfigured, StoreFailed
-from redask.stores.postgres.pg_connection import IntegerLoader, Plain
+from redask.core.errors import StoreFailed
 from redask.stores.postgres.pg_errors import is_lost
-from redask.stores.postgres.pg_location import UNREADABLE
+from redask.stores.postgres.pg_link import Link, connect
 
-CONNECT_SECONDS = 5
-_LINK = {
-    "connect_timeout": CONNECT_SECONDS,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15_000,
-    "application_name": "redask",
-}
 _KEPT_IDLE = 2
 _CANCEL_SECONDS = 2
-
-
-def connect(url: str) -> Plain:
-    """A new connection, for statements that begin and end transactions themselves."""
-    given = _readable(url)
-    if given is None:  # libpq's own words about it hold the password
-        raise Misconfigured(UNREADABLE, detail="location")
-    chosen = {name: value for name, value in _LINK.items() if name not in given}
-    connection: Plain = psycopg.connect(url, autocommit=True, **chosen)  # type: ignore[arg-type]
-    connection.adapters.register_loader("numeric", IntegerLoader)
-    return connection
-
-
-def _readable(url: str) -> dict[str, Any] | None:
-    """A URL as libpq reads it; None if it cannot."""
-    try:
-        return psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        return None
 
 
 class Pool:
@@ -57,12 +27,12 @@ class Pool:
         self._url, self._place = url, place
         self._most, self._patience = most, patience
         self._free = threading.BoundedSemaphore(most)
-        self._idle: list[Plain] = []
-        self._busy: set[Plain] = set()
+        self._idle: list[Link] = []
+        self._busy: set[Link] = set()
         self.closed = False
 
     @contextmanager
-    def lent(self, begin: Callable[[Plain], None]) -> Iterator[Plain]:
+    def lent(self, begin: Callable[[Link], None]) -> Iterator[Link]:
         """A connection on which `begin` was done: the beginning of a transaction."""
         if not self._free.acquire(timeout=self._patience):
             raise StoreFailed(
@@ -80,7 +50,7 @@ class Pool:
         finally:
             self._free.release()
 
-    def _begun(self, begin: Callable[[Plain], None]) -> Plain:
+    def _begun(self, begin: Callable[[Link], None]) -> Link:
         """An idle connection if one is alive, else a new one."""
         while self._idle:
             with suppress(IndexError):
@@ -92,6 +62,7 @@ class Pool:
                     connection.close()
                     if not isinstance(error, psycopg.Error) or not is_lost(error):
                         raise
+                    self._drop_idle()  # those beside it will be lost, too, and take as long to say
         connection = connect(self._url)
         try:
             begin(connection)
@@ -100,7 +71,7 @@ class Pool:
             raise
         return connection
 
-    def _give_back(self, connection: Plain) -> None:
+    def _give_back(self, connection: Link) -> None:
         idle = connection.info.transaction_status == TransactionStatus.IDLE
         if idle and not self.closed and len(self._idle) < _KEPT_IDLE:
             self._idle.append(connection)
@@ -116,6 +87,9 @@ class Pool:
     def close(self) -> None:
         """Close those that are idle; one in use closes when its user is done."""
         self.closed = True
+        self._drop_idle()
+
+    def _drop_idle(self) -> None:
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()

@@ -7,7 +7,11 @@ logs with, which can take long, and one to write with for each purpose.
     store      entities, users, manifest         locked by tenant
     anchors    what the store remembers of logs  locked as a whole
     logs       audit and access log, their trees locked as a whole: one commit for many rows
-    ledger     spending, answer cache            locked by tenant
+    ledger     spending                          locked by tenant
+    answers    answer cache                      locked as a whole
+
+With `REDASK_READ_URL` entities are read from a replica (`pg_replica`); users, files' manifest, logs
+and money are of the primary alone.
 """
 
 from collections.abc import Callable
@@ -17,16 +21,25 @@ from pathlib import Path
 from redask.core.errors import Misconfigured
 from redask.core.model import Caller
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
-from redask.stores.backend import BackupReport
+from redask.stores.backend import BackupReport, ReplicaLag
 from redask.stores.postgres import pg_location, pg_migrations
-from redask.stores.postgres.pg_database import PATIENCE_SECONDS, PostgresDatabase
-from redask.stores.postgres.pg_errors import translated
-from redask.stores.postgres.pg_pool import Pool, connect
+from redask.stores.postgres.pg_database import (
+    PATIENCE_SECONDS,
+    STORE_LOCKS,
+    PostgresDatabase,
+    Standing,
+)
+from redask.stores.postgres.pg_errors import SERVED, translated
+from redask.stores.postgres.pg_link import connect
+from redask.stores.postgres.pg_listening import PostgresFeed
+from redask.stores.postgres.pg_pool import Pool
+from redask.stores.postgres.pg_replica import Replica
 from redask.stores.relational.auditing.accepting import accept_logs
 from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
 from redask.stores.relational.cached_answers import RelationalAnswerCache
+from redask.stores.relational.copying import Tables
 from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.relational.manifest import RelationalManifest
 from redask.stores.relational.relational_store import RelationalStore
@@ -34,6 +47,8 @@ from redask.stores.relational.sql_database import EVERY_TENANT
 from redask.stores.relational.users import RelationalUsers
 
 _READERS, _LOG_READERS, _WRITERS = 8, 4, 4
+_WRITTEN = """SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+    ELSE pg_current_wal_flush_lsn() END::text"""
 
 
 def database_exists(location: str) -> bool:
@@ -41,6 +56,37 @@ def database_exists(location: str) -> bool:
     place = pg_location.shown(location)
     with translated(place), closing(connect(pg_location.url_of(location))) as connection:
         return pg_migrations.exists(connection)
+
+
+def open_tables(location: str) -> Tables:
+    """The tables of a database, to be copied; made where there are none."""
+    url, shown = pg_location.url_of(location), pg_location.shown(location)
+    is_standby = _prepare(url, shown)
+    data, writers = (Pool(url, shown, most=4, patience=PATIENCE_SECONDS) for _ in range(2))
+    standing = Standing(writers, shown, is_standby=is_standby)
+
+    def close() -> None:
+        data.close()
+        writers.close()
+
+    return Tables(
+        PostgresDatabase(data, writers, shown, STORE_LOCKS, standing=standing),
+        PostgresDatabase(data, writers, shown, "log_locks", standing=standing),
+        close,
+    )
+
+
+def _prepare(url: str, shown: str) -> bool:
+    """See that there is our schema. → whether it is a standby, where it cannot be made"""
+    with translated(shown), closing(connect(url)) as connection:
+        pg_migrations.check_server(connection, shown)
+        found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
+        is_standby = bool(found and found[0])
+        if is_standby:
+            pg_migrations.check_current(connection, shown)
+        else:
+            pg_migrations.upgrade(connection, shown)
+    return is_standby
 
 
 class PostgresBackend:
@@ -54,20 +100,16 @@ class PostgresBackend:
         keyed: bool = True,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        url, self._shown = pg_location.url_of(location), pg_location.shown(location)
-        with translated(self._shown), closing(connect(url)) as connection:
-            pg_migrations.check_server(connection, self._shown)
-            found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
-            self.read_only = bool(found and found[0])
-            if self.read_only:
-                pg_migrations.check_current(connection, self._shown)
-            else:
-                pg_migrations.upgrade(connection, self._shown)
+        self._url, self._shown = pg_location.url_of(location), pg_location.shown(location)
+        is_standby = _prepare(self._url, self._shown)
         pg_location.make_local_directory(location)
         self._pools = [
-            Pool(url, self._shown, most=most, patience=patience)
+            Pool(self._url, SERVED, most=most, patience=patience)
             for most in (_READERS, _LOG_READERS, _WRITERS)
         ]
+        self._standing = Standing(self._pools[-1], SERVED, is_standby=is_standby)
+        read_url = pg_location.read_url()
+        self._replica = Replica(*read_url) if read_url else None
         try:
             self._fill(closed=closed, keyed=keyed, patience=patience)
         except BaseException:
@@ -77,23 +119,51 @@ class PostgresBackend:
     def _fill(self, *, closed: bool, keyed: bool, patience: float) -> None:
         data, logs, writers = self._pools
 
-        def database(pool: Pool, locks: str) -> PostgresDatabase:
+        def database(pool: Pool, locks: str, replica: Replica | None = None) -> PostgresDatabase:
             return PostgresDatabase(
-                *(pool, writers, self._shown, locks), read_only=self.read_only, patience=patience
+                *(pool, writers, SERVED, locks),
+                standing=self._standing,
+                replica=replica,
+                patience=patience,
             )
 
-        store, self._logs = database(data, "store_locks"), database(logs, "log_locks")
-        ledger = database(data, "ledger_locks")
+        self._data, self._logs = database(data, STORE_LOCKS), database(logs, "log_locks")
+        store = database(data, STORE_LOCKS, self._replica) if self._replica else self._data
         self.store = RelationalStore(store, closed=closed, keyed=keyed)
-        self.users = RelationalUsers(store)
-        self.manifest = RelationalManifest(store)
+        if self._replica:
+            self._replica.identity = self.store.identity
+        self.users = RelationalUsers(self._data)
+        self.manifest = RelationalManifest(self._data)
         self._anchors = RelationalAnchors(database(data, "anchor_locks"), self._logs, draw_nonce)
         self.audit = RelationalAuditLog(self._logs, ASKS, self._anchors)
         self.access = RelationalAuditLog(self._logs, ACCESSES, self._anchors)
         self.sealed = RelationalSealedLogs(self._logs)
         self._anchors.pair()
-        self.ledger = RelationalLedger(ledger)
-        self.answers = RelationalAnswerCache(ledger, self.store.timeline)
+        self.ledger = RelationalLedger(database(data, "ledger_locks"))
+        self.answers = RelationalAnswerCache(database(data, "answer_locks"), self.store.timeline)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it is a standby, and was not promoted."""
+        return self._standing.read_only
+
+    def replica_lag(self) -> ReplicaLag | None:
+        """How far the replica is behind, where one is read."""
+        if self._replica is None:
+            return None
+        with self._data.reading(EVERY_TENANT) as connection:
+            (written,) = connection.execute(_WRITTEN).fetchone()
+        return self._replica.lag(written)
+
+    def change_feed(self) -> PostgresFeed:
+        """What tells of writes of every node."""
+
+        def positions() -> dict[str, int]:
+            with self._data.reading(EVERY_TENANT) as connection:
+                found = connection.execute("SELECT whose, position FROM store_locks").fetchall()
+            return dict(found)
+
+        return PostgresFeed(self._url, positions)
 
     def anchor(self) -> None:
         """Let the store remember the logs as they are now."""
@@ -142,10 +212,10 @@ class PostgresBackend:
 
     def interrupt(self) -> None:
         """See `backend.Backend`."""
-        for pool in self._pools:
+        for pool in (*self._pools, *((self._replica,) if self._replica else ())):
             pool.interrupt()
 
     def close(self) -> None:
         """Let go of the connections."""
-        for pool in self._pools:
+        for pool in (*self._pools, *((self._replica,) if self._replica else ())):
             pool.close()

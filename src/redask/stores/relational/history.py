@@ -15,9 +15,11 @@ reaches an answer: not a fingerprint, a rank or a prompt.
 
 import secrets
 
+from redask.core.errors import StoreFailed
 from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 KEPT = 100_000
+COPYING, COPIED = "copying:", "copied:"  # in place of the file: see `copying`
 _MARK_BYTES = 16
 
 
@@ -65,6 +67,8 @@ def timeline_of(database: SqlDatabase) -> str:
     place, known = database.place(), "SELECT timeline, file FROM store"
     with database.reading(EVERY_TENANT) as connection:
         timeline, file = connection.execute(known).fetchone()
+    if file.startswith(COPYING):
+        raise StoreFailed("this is a copy that is not finished: run `redask copy` again")
     if file != place and database.read_only:
         return secrets.token_hex(_MARK_BYTES)  # a copy: nothing of another timeline is used
     if file != place:

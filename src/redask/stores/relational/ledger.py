@@ -57,7 +57,8 @@ class RelationalLedger:
             if not nanos:
                 return 0
             connection.execute(
-                "UPDATE reserved SET nanos = 0 WHERE nanos > 0 AND day < ?", (account.day - 1,)
+                "UPDATE reserved SET nanos = 0 WHERE nanos > 0 AND day < ?",
+                (connection.not_after_today(account.day) - 1,),
             )
             connection.execute(
                 "DELETE FROM reserved WHERE nanos = 0"
@@ -73,7 +74,12 @@ class RelationalLedger:
 
     def settle(self, reservation: int, nanos: int) -> None:
         """Replace a reservation by what the call really cost; a second time changes nothing."""
-        with self._database.writing(EVERY_TENANT) as connection:
+        whose = "SELECT tenant FROM reserved WHERE number = ?"
+        with self._database.reading(EVERY_TENANT) as connection:
+            tenant = connection.execute(whose, (reservation,)).fetchone()
+        if tenant is None:
+            return
+        with self._database.writing(tenant[0]) as connection:  # others book meanwhile
             account = connection.execute(
                 'SELECT tenant, day, provider, "user", role FROM reserved WHERE number = ?',
                 (reservation,),

@@ -81,11 +81,29 @@ class SqlConnection(Protocol):
     def keep_seen(self) -> None:
         """See that there is a table `ingest_seen`, whose rows this process alone sees."""
 
+    def keep_answers(self) -> None:
+        """Let nobody else write cached answers until this transaction ends."""
+
+    def not_after_today(self, day: int) -> int:
+        """A UTC day, or today by the database's own clock, if that is one that others go by.
+
+        A process whose clock is ahead must not take others' day for over.
+        """
+
     def admit_only(self, classes: str) -> None:
         """Let the database itself show no entity of other policy classes; empty: of all.
 
         A second lock behind `visibility`, where there is one: see `postgres.row_security`.
         """
+
+    def columns_of(self, table: str) -> list[str]:
+        """The columns of a table that can be written."""
+
+    def bring(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows of another database, which has the same tables; see `copying`."""
+
+    def number_on(self) -> None:
+        """Let new rows be numbered after those that were brought."""
 
     def schema_version(self) -> int:
         """How many migrations there were."""

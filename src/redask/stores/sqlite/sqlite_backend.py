@@ -17,13 +17,14 @@ from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
 from redask.stores.relational.cached_answers import RelationalAnswerCache
+from redask.stores.relational.copying import Tables
 from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.relational.manifest import RelationalManifest
 from redask.stores.relational.users import RelationalUsers
 from redask.stores.sqlite.backup.backing_up import back_up
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.store import BUSY_TIMEOUT_SECONDS, FILE, SqliteStore
+from redask.stores.sqlite.store import BUSY_TIMEOUT_SECONDS, FILE, SqliteStore, open_store
 
 
 def database_exists(location: str) -> bool:
@@ -34,6 +35,23 @@ def database_exists(location: str) -> bool:
 def open_calls(directory: Path, *, busy_timeout: float) -> Database:
     """The database of calls in a directory, made when there is none."""
     return Database(directory / CALLS_FILE, busy_timeout=busy_timeout, migrations=MIGRATIONS)
+
+
+def open_tables(location: str) -> Tables:
+    """Both files of a directory, to be copied."""
+    directory = Path(location)
+    store = open_store(directory, busy_timeout=BUSY_TIMEOUT_SECONDS)
+    try:
+        calls = open_calls(directory, busy_timeout=BUSY_TIMEOUT_SECONDS)
+    except BaseException:
+        store.close()
+        raise
+
+    def close() -> None:
+        calls.close()
+        store.close()
+
+    return Tables(store, calls, close)
 
 
 class SqliteBackend:
@@ -68,6 +86,12 @@ class SqliteBackend:
     def read_only(self) -> bool:
         """See `backend.Backend`."""
         return self.store.database.read_only or self._calls.read_only
+
+    def replica_lag(self) -> None:
+        """There is one file."""
+
+    def change_feed(self) -> None:
+        """All who write are on this machine."""
 
     def files(self) -> dict[str, int]:
         """The files of the database, by name, in bytes."""

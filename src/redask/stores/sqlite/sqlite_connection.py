@@ -1,6 +1,7 @@
 """A connection to a SQLite file, with what `relational.sql_database` asks of one."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -29,6 +30,25 @@ class SqliteConnection(sqlite3.Connection):
         self.execute(
             "CREATE TEMP TABLE IF NOT EXISTS ingest_seen (origin, key, PRIMARY KEY (origin, key))"
         )
+
+    def keep_answers(self) -> None:
+        """Who writes is alone with the file."""
+
+    def not_after_today(self, day: int) -> int:
+        """The day: all processes go by the clock of one machine."""
+        return day
+
+    def columns_of(self, table: str) -> list[str]:
+        """The columns of a table."""
+        return [row[1] for row in self.execute(f'PRAGMA table_info("{table}")')]
+
+    def bring(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows of another database."""
+        names, marks = ", ".join(f'"{each}"' for each in columns), ", ".join("?" * len(columns))
+        self.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', rows)
+
+    def number_on(self) -> None:
+        """SQLite numbers after the highest that was ever there."""
 
     def schema_version(self) -> int:
         """How many migrations there were."""

@@ -18,6 +18,16 @@ FILE = "redask.sqlite"
 BUSY_TIMEOUT_SECONDS = 10.0
 
 
+def open_store(directory: Path, *, busy_timeout: float) -> Database:
+    """The database of a store in a directory, made when there is none."""
+    return Database(
+        directory / FILE,
+        busy_timeout=busy_timeout,
+        migrations=migrations.MIGRATIONS,
+        cache_kib=BULK_CACHE_KIB,
+    )
+
+
 class SqliteStore(RelationalStore):
     """An open store; `close` it, or use it as a context manager."""
 
@@ -29,12 +39,7 @@ class SqliteStore(RelationalStore):
         closed: bool = False,
         keyed: bool = True,
     ) -> None:
-        self.database = Database(
-            directory / FILE,
-            busy_timeout=busy_timeout,
-            migrations=migrations.MIGRATIONS,
-            cache_kib=BULK_CACHE_KIB,
-        )
+        self.database = open_store(directory, busy_timeout=busy_timeout)
         super().__init__(self.database, closed=closed, keyed=keyed)
 
     def check(self) -> list[str]:

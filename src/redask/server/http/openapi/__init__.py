@@ -32,12 +32,14 @@ _HEALTH = shape("Health", {"status": {**TEXT, "enum": ["ok", "starting", "stoppi
 _READINESS = shape(
     "Readiness",
     {
+        "lag_bytes": {"type": "integer", "minimum": 0},
         "ready": {"type": "boolean"},
         "reasons": {
             "type": "array",
             "items": {**TEXT, "enum": [*STATES, "starting", "stopping", "closed"]},
         },
     },
+    required=("ready", "reasons"),
 )
 
 

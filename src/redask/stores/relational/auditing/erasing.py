@@ -45,6 +45,7 @@ def erase(
     )
     if provenance_rows.NAME in names:
         connection.execute("DELETE FROM audit_provenance WHERE chain = ? AND seq = ?", (chain, seq))
+    connection.keep_answers()
     connection.execute("DELETE FROM answers")
     return names
 

@@ -1,0 +1,1 @@
+"""What a server does on its own, each in a thread: applying policies, following other nodes."""

@@ -1,0 +1,113 @@
+"""HAProxy as docs/postgresql.md configures it, in front of two nodes of different tenants."""
+
+import asyncio
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from server_thread import serving_database
+from waiting import until_true
+
+import redask
+from redask.api.sync import open_async
+from redask.core.settings import load
+from redask.server.serving import Serving
+
+SETTINGS = load('[embedder]\nname = "none"', {})
+PAGE = Path(__file__).parents[2] / "docs" / "postgresql.md"
+QUESTION = {"question": "Where is the harbour?"}
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def configured(port: int, nodes: list[str]) -> str:
+    """The page's configuration for these nodes, without TLS; a busy machine is not down."""
+    found = re.search(r"```haproxy\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found is not None
+    text = found[1]
+    text = text.replace("bind :8443 ssl crt /etc/haproxy/redask.pem", f"bind 127.0.0.1:{port}")
+    for number, node in enumerate(nodes, start=1):
+        text, count = re.subn(rf"10\.0\.0\.1{number}:8080", urlsplit(node).netloc, text)
+        assert count == 1
+    return text.replace("fall 2", "fall 1000")
+
+
+@contextmanager
+def proxy(place: Path, nodes: list[str]) -> Iterator[str]:
+    program = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+    assert program, "haproxy is missing: tools/clients.sh installs it"
+    port, file = free_port(), place / "haproxy.cfg"
+    file.write_text(configured(port, nodes))
+    running = subprocess.Popen([program, "-db", "-f", str(file)], stderr=subprocess.DEVNULL)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        running.terminate()
+        running.wait()
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> dict[str, str]:
+    made = {}
+    for tenant in ("north", "south"):
+        with redask.open(tmp_path / "db", tenant=tenant, settings=SETTINGS) as db:
+            db.put("notes", [{"id": 1, "text": f"The harbour of the {tenant}."}])
+            db.add_user("ann", role="reader")
+            made[tenant] = db.make_token("ann")
+    return made
+
+
+def test_every_tenant_is_answered_through_the_proxy_by_the_node_that_serves_it(
+    tmp_path: Path, tokens: dict[str, str]
+) -> None:
+    async def main() -> None:
+        async with AsyncExitStack() as opened:
+            servers = {}
+            for tenant in tokens:
+                chosen = replace(SETTINGS, serving=replace(SETTINGS.serving, tenants=(tenant,)))
+                db = await opened.enter_async_context(
+                    await open_async(tmp_path / "db", settings=chosen)
+                )
+                where = Serving(http_port=0, grpc_port=None, pg_port=None)
+                servers[tenant] = await opened.enter_async_context(serving_database(db, where))
+            nodes = [each.addresses[0] for each in servers.values()]
+            url = opened.enter_context(proxy(tmp_path, nodes))
+
+            texts: list[str] = []  # of replies, for a failure
+
+            async def status(tenant: str) -> int:
+                headers = {"authorization": f"Bearer {tokens[tenant]}"}
+                try:
+                    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+                        reply = await client.post("/v1/ask", json=QUESTION, headers=headers)
+                except httpx.HTTPError:
+                    return 0
+                texts.append(reply.text)
+                return reply.status_code
+
+            async def told(tenant: str, expected: int) -> None:
+                async with asyncio.timeout(60):
+                    while await status(tenant) != expected:
+                        await asyncio.sleep(0.02)
+
+            await told("north", 200)  # once the proxy listens
+            for tenant in tokens:
+                assert [await status(tenant) for _ in range(4)] == [200] * 4, texts
+            servers["north"].stop.set()
+            await until_true(servers["north"].task.done)
+            await told("north", 503)  # its only node is gone
+            assert [await status("south") for _ in range(4)] == [200] * 4, texts
+
+    asyncio.run(main())
