@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, closing
 
 from redask.core.errors import BadAsk
 from redask.stores.backends import BackendRow, backend_for
-from redask.stores.relational.copying import CopyProgress, CopyReport, Tables, copy
+from redask.stores.relational.copying import CopiedTables, CopyProgress, CopyReport, copy
 
 __all__ = ["CopyProgress", "CopyReport", "copy_database"]
 
@@ -27,7 +27,7 @@ def copy_database(
         return copy(read, written, progress)
 
 
-def _tables(row: BackendRow, location: str) -> AbstractContextManager[Tables]:
+def _tables(row: BackendRow, location: str) -> AbstractContextManager[CopiedTables]:
     if row.tables is None:
         raise BadAsk(f"a database at {row.scheme}:// cannot be copied")
     return closing(row.tables(location))

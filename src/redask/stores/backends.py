@@ -19,7 +19,7 @@ from typing import Protocol
 from redask.core.errors import Misconfigured
 from redask.stores.backend import Backend, RestoreReport
 from redask.stores.postgres import pg_location
-from redask.stores.relational.copying import Tables
+from redask.stores.relational.copying import CopiedTables
 from redask.stores.sqlite.backup.restoring import restore
 from redask.stores.sqlite.directory_modes import check_modes
 from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists, open_tables
@@ -67,7 +67,7 @@ class BackendRow:
     check_modes: Callable[[str], None] = lambda _: None
     restore: RestoreBackup | None = None
     shown: Callable[[str], str] = str
-    tables: Callable[[str], Tables] | None = None
+    tables: Callable[[str], CopiedTables] | None = None
 
     def open_checked(self, location: str, *, modes: bool, closed: bool, keyed: bool) -> Backend:
         """The open backend; with `modes`, only if nobody else may read it."""
@@ -85,8 +85,8 @@ def _postgres_exists(location: str) -> bool:
     return bool(_postgres().database_exists(location))
 
 
-def _postgres_tables(location: str) -> Tables:
-    opened: Tables = _postgres().open_tables(location)
+def _postgres_tables(location: str) -> CopiedTables:
+    opened: CopiedTables = _postgres().open_tables(location)
     return opened
 
 

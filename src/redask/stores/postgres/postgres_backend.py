@@ -39,7 +39,7 @@ from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
 from redask.stores.relational.cached_answers import RelationalAnswerCache
-from redask.stores.relational.copying import Tables
+from redask.stores.relational.copying import CopiedTables
 from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.relational.manifest import RelationalManifest
 from redask.stores.relational.relational_store import RelationalStore
@@ -58,7 +58,7 @@ def database_exists(location: str) -> bool:
         return pg_migrations.exists(connection)
 
 
-def open_tables(location: str) -> Tables:
+def open_tables(location: str) -> CopiedTables:
     """The tables of a database, to be copied; made where there are none."""
     url, shown = pg_location.url_of(location), pg_location.shown(location)
     is_standby = _prepare(url, shown)
@@ -69,7 +69,7 @@ def open_tables(location: str) -> Tables:
         data.close()
         writers.close()
 
-    return Tables(
+    return CopiedTables(
         PostgresDatabase(data, writers, shown, STORE_LOCKS, standing=standing),
         PostgresDatabase(data, writers, shown, "log_locks", standing=standing),
         close,

@@ -87,7 +87,7 @@ class CopyReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class CopiedTables:
     """The two parts of a database, open; SQLite has a file for each."""
 
     store: SqlDatabase
@@ -96,7 +96,7 @@ class Tables:
 
 
 def copy(
-    source: Tables, destination: Tables, progress: CopyProgress = lambda *_: None
+    source: CopiedTables, destination: CopiedTables, progress: CopyProgress = lambda *_: None
 ) -> CopyReport:
     """Make the destination what the source is. → what it holds; `StoreFailed` if it does not."""
     with ExitStack() as opened:
@@ -264,7 +264,7 @@ def _digest(
     return rows, whole.hexdigest()
 
 
-def _verified(tables: Tables) -> int:
+def _verified(tables: CopiedTables) -> int:
     """How many rows both logs of the copy have, which verify."""
     anchors = RelationalAnchors(tables.store, tables.calls, draw_nonce)
     rows = 0

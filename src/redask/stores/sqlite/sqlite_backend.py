@@ -17,7 +17,7 @@ from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
 from redask.stores.relational.cached_answers import RelationalAnswerCache
-from redask.stores.relational.copying import Tables
+from redask.stores.relational.copying import CopiedTables
 from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.relational.manifest import RelationalManifest
 from redask.stores.relational.users import RelationalUsers
@@ -37,7 +37,7 @@ def open_calls(directory: Path, *, busy_timeout: float) -> Database:
     return Database(directory / CALLS_FILE, busy_timeout=busy_timeout, migrations=MIGRATIONS)
 
 
-def open_tables(location: str) -> Tables:
+def open_tables(location: str) -> CopiedTables:
     """Both files of a directory, to be copied."""
     directory = Path(location)
     store = open_store(directory, busy_timeout=BUSY_TIMEOUT_SECONDS)
@@ -51,7 +51,7 @@ def open_tables(location: str) -> Tables:
         calls.close()
         store.close()
 
-    return Tables(store, calls, close)
+    return CopiedTables(store, calls, close)
 
 
 class SqliteBackend:

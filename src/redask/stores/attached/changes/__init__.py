@@ -32,7 +32,7 @@ class Changed:
     untold: bool = False
 
 
-class ChangeFeed(Protocol):
+class SourceFeed(Protocol):
     """One way to notice changes, for one attachment. `reader` is in a transaction as its role."""
 
     def install(self) -> None:
@@ -51,7 +51,7 @@ class ChangeFeed(Protocol):
         """Remove what it made in the source; twice is fine."""
 
 
-def feed_for(attachment: Attachment, source: AttachedDatabase) -> ChangeFeed:
+def feed_for(attachment: Attachment, source: AttachedDatabase) -> SourceFeed:
     """The way that an attachment chose; `BadAsk` if there is none of this name."""
     word, _, column = attachment.changes.partition(":")
     if word not in FEEDS or (column and word != "polling"):
@@ -62,31 +62,31 @@ def feed_for(attachment: Attachment, source: AttachedDatabase) -> ChangeFeed:
     return FEEDS[word]()(attachment, source)
 
 
-def _reading() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
+def _reading() -> Callable[[Attachment, AttachedDatabase], SourceFeed]:
     from redask.stores.attached.changes.whole_reading import WholeReading
 
     return WholeReading
 
 
-def _polling() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
+def _polling() -> Callable[[Attachment, AttachedDatabase], SourceFeed]:
     from redask.stores.attached.changes.polling import Polling
 
     return Polling
 
 
-def _triggers() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
+def _triggers() -> Callable[[Attachment, AttachedDatabase], SourceFeed]:
     from redask.stores.attached.changes.trigger_notes import TriggerNotes
 
     return TriggerNotes
 
 
-def _logical() -> Callable[[Attachment, AttachedDatabase], ChangeFeed]:
+def _logical() -> Callable[[Attachment, AttachedDatabase], SourceFeed]:
     from redask.stores.attached.changes.logical_decoding import LogicalDecoding
 
     return LogicalDecoding
 
 
-FEEDS: dict[str, Callable[[], Callable[[Attachment, AttachedDatabase], ChangeFeed]]] = {
+FEEDS: dict[str, Callable[[], Callable[[Attachment, AttachedDatabase], SourceFeed]]] = {
     "polling": _polling,
     "triggers": _triggers,
     "logical": _logical,
