@@ -74,6 +74,6 @@ def test_every_command_that_opens_a_database_takes_all_three_but_that_two_have_n
             taken = [option for each in command.params for option in each.opts]
             for option in ("--db", "--token", "--tenant"):
                 for_all = name in ("serve", "restore")  # tenants, whoever has the directory
-                opens = name not in ("check", "eval")
+                opens = name not in ("check", "copy", "eval")  # copy is told both databases
                 expected = opens and not (for_all and option == "--token")
                 assert taken.count(option) == expected, f"{path} {option}"
