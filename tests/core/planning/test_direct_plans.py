@@ -243,7 +243,8 @@ ELBES = StoredTexts({**ROOMS, ("ships", "name"): ("Elbe", "Weser")})
 def test_a_number_of_a_row_is_asked_by_the_name_of_the_row(
     question: str, column: str | None
 ) -> None:
-    planned = plan_directly(question, PlanSchema((room("name", "seats"),)), ELBE)
+    schema = PlanSchema((room("name", "seats"),))  # of ships only the values are known
+    planned = plan_directly(question, schema, ELBES)
     sql = planned.sql if isinstance(planned, Certain) else None
     name = "Villa Nova" if "Villa" in question else "Elbe"
     assert sql == (f"SELECT {column} FROM rooms WHERE \"name\" = '{name}'" if column else None)

@@ -25,7 +25,7 @@ from redask.stores.attached import attachment as definitions
 from redask.stores.attached import source_catalogue, source_types
 from redask.stores.attached.attachment import PLACE, Attachment
 from redask.stores.attached.changes import feed_for
-from redask.stores.attached.source_connection import AttachedDatabase, NotAllowed, kept_url
+from redask.stores.attached.source_connection import NOT_ALLOWED, AttachedDatabase, kept_url
 from redask.stores.attached.table_sync import HeldRows, SyncReport, TableSync
 from redask.stores.backend import EntityStore
 
@@ -179,9 +179,10 @@ class Attachments:
                     report = work.apply(reader, changed, held)
                 if position != before or work.held != held:
                     self._keep(made, json.dumps([position, work.held]), caller)
-        except NotAllowed:
-            self._manifest.remove([made.path_of(each) for each in made.tables], caller)
-            self._keep(made, None, caller)
+        except StoreFailed as error:
+            if error.detail == NOT_ALLOWED:
+                self._manifest.remove([made.path_of(each) for each in made.tables], caller)
+                self._keep(made, None, caller)
             raise
         if position != before:
             feed.forget(position)

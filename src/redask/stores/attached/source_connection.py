@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
-from psycopg.errors import InsufficientPrivilege
 from psycopg.types.string import TextLoader
 
 from redask.core.errors import BadAsk, Misconfigured, StoreFailed
@@ -25,11 +24,7 @@ from redask.stores.attached.source_types import quoted
 from redask.stores.postgres import pg_location
 from redask.stores.postgres.pg_location import UNREADABLE
 
-
-class NotAllowed(StoreFailed):
-    """The role may not read what is attached (any more)."""
-
-
+NOT_ALLOWED = "42501"  # the detail of `StoreFailed` where the role may not read (any more)
 Connection = psycopg.Connection[tuple[Any, ...]]
 CONNECT_SECONDS = 5
 READ_MS = 600_000  # for one statement of a reading that may be long
@@ -159,8 +154,7 @@ class AttachedDatabase:
         """What went wrong; messages about values can hold the values, so they are not told."""
         state = error.sqlstate or ""
         told = error.diag.message_primary or "" if state[:2] in _TOLD else ""
-        made = NotAllowed if isinstance(error, InsufficientPrivilege) else StoreFailed
-        return made(f"{self.place} {what}{f': {told}' if told else ''}", detail=state)
+        return StoreFailed(f"{self.place} {what}{f': {told}' if told else ''}", detail=state)
 
 
 _TOLD = ("28", "3D", "3F", "42", "53", "55", "57", "25")

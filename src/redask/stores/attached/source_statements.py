@@ -41,7 +41,7 @@ from redask.core.sql.column_names import sql_names
 from redask.core.sql.types import SqlType
 from redask.stores.attached.attachment import AttachedTable, Attachment
 from redask.stores.attached.attachments import Attachments
-from redask.stores.attached.source_connection import Connection, NotAllowed, keep_json_text
+from redask.stores.attached.source_connection import NOT_ALLOWED, Connection, keep_json_text
 from redask.stores.attached.source_rows import table_sql_name
 from redask.stores.attached.source_types import condition_column, quoted, table_sql
 from redask.stores.attached.statement_check import ShownTable, fault, with_tables
@@ -119,9 +119,10 @@ class SourceStatements:
                         return _fetched(connection, text, limits)
                 except psycopg.Error as error:
                     raise limits.told(error) from None
-        except NotAllowed:
-            raise SqlError("42501", "the role may not read this in the attached database") from None
         except StoreFailed as error:
+            if error.detail == NOT_ALLOWED:
+                said = "the role may not read this in the attached database"
+                raise SqlError(NOT_ALLOWED, said) from None
             message = f"the attached database {at.name!a} cannot be reached, or failed"
             raise StoreFailed(message, detail=error.detail) from None
 

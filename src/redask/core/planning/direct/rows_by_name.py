@@ -33,6 +33,7 @@ def rows_named(words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
     return [
         NamedRow(table, each.column, Literal(each.value))
         for each in held
+        if each.table in linker.tables  # a question may be asked of some collections only
         if (table := linker.tables[each.table]).name in tables or not start
         if (each.column,) in (table.primary_key, name_column(table, linker))
     ]
