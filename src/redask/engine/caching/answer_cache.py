@@ -14,9 +14,17 @@ from functools import lru_cache
 from redask.core.errors import StoreFailed
 from redask.core.model import Answer, Ask, Caller, Knobs, Prompt, Source, Strictness
 from redask.core.ports import AnswerCache, CachedAnswer, Provider
-from redask.core.rules import caching, capabilities
+from redask.core.rules import caching, capabilities, validation
 from redask.core.rules.grounding import refused_answers
-from redask.core.rules.validation import Accept, Attempt, Examined, doubt_again, examine, judge
+from redask.core.rules.validation import (
+    Accept,
+    Attempt,
+    Check,
+    Examined,
+    doubt_again,
+    examine,
+    judge,
+)
 from redask.core.settings import Settings
 
 _EXAMINED = 64  # answers asked for again and again; each with its sources
@@ -31,8 +39,10 @@ class CacheHit:
 
 
 @lru_cache(_EXAMINED)
-def _examined(text: str, sources: tuple[Source, ...], question: str, refused: bool) -> Examined:
-    """What is found in an answer, remembered by all that it depends on, whole."""
+def _examined(
+    text: str, sources: tuple[Source, ...], question: str, refused: bool, _checks: tuple[Check, ...]
+) -> Examined:
+    """What is found in an answer, remembered by all that it depends on, whole: the checks, too."""
     return examine(text, sources, question=question, refused=refused)
 
 
@@ -72,6 +82,7 @@ class CacheSlot:
             kept.answer.sources_flat,
             self.question,
             refused_answers.is_refusal(kept.answer.validation.warnings),
+            validation.CHECKS,
         )
         if self.judge:
             examined = doubt_again(examined, kept.answer.validation.warnings, self.judge)
