@@ -34,7 +34,7 @@ def free_port() -> int:
 
 def configured(port: int, nodes: list[str]) -> str:
     """The page's configuration for these nodes, without TLS; a busy machine is not down."""
-    found = re.search(r"```haproxy\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    found = re.search(r"```haproxy haproxy.cfg\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert found is not None
     text = found[1]
     text = text.replace("bind :8443 ssl crt /etc/haproxy/redask.pem", f"bind 127.0.0.1:{port}")
