@@ -22,7 +22,9 @@ def served(directory: Path, *words: str) -> Iterator[dict[str, int]]:
     ports = ("--port", "0", "--grpc-port", "0", "--pg-port", "0")
     command = [str(COMMAND), "--db", str(directory), "serve", *ports, *words]
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, env=environment(), stderr=said)
+        # the first SELECT starts a process: on a busy machine longer than the default
+        unhurried = {**environment(), "REDASK_SELECT_TIMEOUT_MS": "60000"}
+        process = subprocess.Popen(command, env=unhurried, stderr=said)
         try:
             yield _doors(process, said, 3 - sum(word in _CLOSED for word in words))
         finally:
