@@ -22,6 +22,7 @@ from redask.app.parts import (
     WAITING_THREADS,
     ask_parts,
     background_of,
+    catch_index_up,
     embedded_text,
     embedder_of,
     log_writers,
@@ -39,8 +40,8 @@ from redask.core import settings as choices
 from redask.core import synonyms
 from redask.core.access.policy import must_audit, must_own
 from redask.core.errors import BadAsk, of_the_machine
-from redask.core.model import Ask, Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import AuditLog, Cancellation, Provider, Query, Selector
+from redask.core.model import Ask, Caller, IngestProgress, IngestReport, Kind
+from redask.core.ports import AuditLog, Cancellation, Provider, Selector
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.serving_limits import ALONE, ProcessPlace
 from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
@@ -255,7 +256,7 @@ class App:
 
     def catch_up(self, caller: Caller) -> None:
         """Bring the caller's index up to date."""
-        self.index.search(Query("", Terms((), ()), top_k=1, depth=0), caller)
+        catch_index_up(self.index, caller.tenant)
         self.index.finish(caller.tenant)
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:

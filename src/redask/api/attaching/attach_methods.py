@@ -133,8 +133,16 @@ class SyncAttaching:
         `role` is whose rights and row level security they are read and computed with, `readers` are
         the roles here that read as it. `changes` says how changes are noticed.
         """
-        chosen = {"readers": readers, "changes": changes, "prefix": prefix}
-        return self._run(self._async.attach(url, tables, name=name, role=role, **chosen))  # type: ignore[arg-type]
+        return self._run(
+            self._async.attach(
+                *(url, tables),
+                name=name,
+                role=role,
+                readers=readers,
+                changes=changes,
+                prefix=prefix,
+            )
+        )
 
     def attachments(self) -> list[AttachmentFacts]:
         """The attachments, by name; for owners."""

@@ -2,15 +2,15 @@
 
     what was the revenue in May 2026?       What was the total revenue in May 2026?
 
-Only of a number that people mean added up (`cues.ADDITIVE`), named right behind "what is the".
+Only of a number that people mean added up (`is_additive`), named right behind "what is the".
 """
 
 from collections.abc import Sequence
 
-from redask.core.planning.question import cues
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.words import QuestionWord, identifier_words
+from redask.core.planning.question.words import QuestionWord
 from redask.core.planning.statement.column_choice import ColumnScope
+from redask.core.planning.statement.output_builder import is_additive
 from redask.core.planning.statement.trees import ColumnOf
 
 _IS = frozenset("is was".split())
@@ -34,4 +34,4 @@ def total_question(question: str, words: Sequence[QuestionWord], linker: Linker)
 
 def _is_summed(table: str, column: str, linker: Linker) -> bool:
     is_number = ColumnScope(linker, table, (table,), ()).is_number(ColumnOf(table, column))
-    return is_number and bool(cues.ADDITIVE & set(identifier_words(column)[-1:]))
+    return is_number and is_additive(column)

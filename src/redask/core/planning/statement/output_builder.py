@@ -226,7 +226,7 @@ class OutputBuilder:
         found = []
         for each in self._reading.modifiers:
             if isinstance(each, Extreme):
-                found.append(self._extreme(each))
+                found.append(self._extreme(each, outputs))
             elif isinstance(each, Sort):
                 found.append(Order(self._sorted(each, outputs), each.direction))
         if len(found) > 1:
@@ -238,7 +238,7 @@ class OutputBuilder:
             raise Doubt("ambiguous", "number")
         return replace(found[0], limit=few[0])
 
-    def _extreme(self, each: Extreme) -> Order:
+    def _extreme(self, each: Extreme, outputs: list[MeasuredColumn]) -> Order:
         direction = "desc" if each.direction == "max" else "asc"
         if each.dimension:
             column, sign = measured(each.dimension, self._scope)
@@ -250,15 +250,15 @@ class OutputBuilder:
         column = self._column(each.column)
         if not self._is_ordered(column) or (each.loose and not self._tables):
             raise Doubt("not_computable", column.name)
-        aggregate = each.aggregate or self._summed_up(column)
+        aggregate = each.aggregate or self._summed_up(column, outputs)
         return Order(MeasuredColumn(aggregate, column), direction, each.number)
 
-    def _summed_up(self, column: ColumnOf) -> str:
+    def _summed_up(self, column: ColumnOf, outputs: list[MeasuredColumn]) -> str:
         """ "sum" where "the highest revenue" is of a region that many rows have; else nothing."""
         items = self._reading.items
         if not is_additive(column.name) or len(items) != 1 or items[0].kind != "column":
             return ""
-        shown = self._column(items[0].column) if items[0].column else None
+        shown = outputs[0].column
         if shown is None or shown.table != column.table or self._scope.is_number(shown):
             return ""
         rows = self._scope.linker.tables[shown.table].rows

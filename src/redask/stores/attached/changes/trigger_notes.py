@@ -14,6 +14,7 @@ The attachment's role may read the notes and nothing else of it. Detaching drops
 
 import json
 
+from redask.core.access.condition_sql import text_literal
 from redask.stores.attached.attachment import AttachedTable, Attachment
 from redask.stores.attached.changes import Changed
 from redask.stores.attached.source_connection import AttachedDatabase, Connection
@@ -129,7 +130,7 @@ class TriggerNotes:
 
     def _watch(self, connection: Connection, table: AttachedTable) -> None:
         where = table_sql_name(table)
-        told = ", ".join(_literal(each) for each in (table.full_name, *table.key))
+        told = ", ".join(text_literal(each) for each in (table.full_name, *table.key))
         for trigger, event in (
             (self._trigger, "INSERT OR UPDATE OR DELETE ON {} FOR EACH ROW"),
             (f"{self._trigger}_all", "TRUNCATE ON {} FOR EACH STATEMENT"),
@@ -139,7 +140,3 @@ class TriggerNotes:
                 f"CREATE TRIGGER {quoted(trigger)} AFTER {event.format(where)}"
                 f" EXECUTE FUNCTION {self._function}({told})"
             )
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
