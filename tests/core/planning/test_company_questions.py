@@ -249,3 +249,72 @@ def test_what_a_row_refers_to_is_told_by_its_name() -> None:
     assert isinstance(planned, Certain)
     assert planned.told is not None
     assert planned.told.startswith('SELECT coalesce((SELECT referred."name" FROM employees AS ')
+
+
+def firm_and(*tables: PlanTable, keys: tuple[ForeignKey, ...] = ()) -> PlanSchema:
+    return PlanSchema((*FIRM.tables, *tables), (*FIRM.keys, *keys))
+
+
+CONTRACTORS = firm_and(
+    table("contractors", "id:int4! name:text! hire_date:date manager_id:int4"),
+    keys=(ForeignKey("contractors", ("manager_id",), "employees", ("id",)),),
+)
+OVERTIMES = firm_and(
+    table("overtimes", "id:int4! employee_id:int4 hours:numeric"),
+    keys=(ForeignKey("overtimes", ("employee_id",), "employees", ("id",)),),
+)
+PAYMENTS = PlanSchema(
+    (FIRM.tables[1], table("payments", "id:int4! payer_id:int4 payee_id:int4 points:int4")),
+    (
+        ForeignKey("payments", ("payer_id",), "employees", ("id",)),
+        ForeignKey("payments", ("payee_id",), "employees", ("id",)),
+    ),
+)
+PARENTS = PlanSchema(
+    (table("departments", "id:int4! name:text! points:int4"), FIRM.tables[1]), FIRM.keys[:1]
+)
+GAMES = PlanSchema(
+    (table("teams", "id:int4! name:text!"), table("games", "id:int4! home_id:int4 away_id:int4")),
+    (
+        ForeignKey("games", ("home_id",), "teams", ("id",)),
+        ForeignKey("games", ("away_id",), "teams", ("id",)),
+    ),
+)
+TWICE = StoredTexts(
+    {
+        ("employees", "name"): ("Kim Park",),
+        ("contractors", "name"): ("Kim Park",),
+        ("teams", "name"): ("Hamburg",),
+        ("sales", "region"): ("North",),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "schema"),
+    [
+        ("Who is the manager of Kim Park?", CONTRACTORS),  # an employee and a contractor
+        ("Who manages Kim Park?", CONTRACTORS),
+        ("Who is the assistant manager of Kim Park?", FIRM),  # no column for such a one
+        ("Who was hired first?", CONTRACTORS),
+        ("What is the unit price in the North?", FIRM),  # prices are not added up
+        ("Total hours per employee", OVERTIMES),  # two tables have hours
+        ("Which employee has the most hours?", OVERTIMES),
+        ("Which employee has the most points?", PAYMENTS),  # paid, or received
+        ("Which employee has the most points?", PARENTS),  # those of the department are no one's
+        (
+            "How many departments are in Kim Park?",
+            FIRM,
+        ),  # who refers to them, and not the other way
+        ("How many games were in Hamburg?", GAMES),  # at home, or away
+    ],
+)
+def test_of_two_meanings_none_is_planned(question: str, schema: PlanSchema) -> None:
+    assert not isinstance(plan_directly(question, schema, TWICE), Certain)
+
+
+def test_the_highest_of_a_value_that_each_row_has_of_its_own_is_no_sum() -> None:
+    stores = firm_and(table("stores", "id:int4! name:text! revenue:numeric"))
+    planned = plan_directly("Which store name has the highest revenue?", stores, VALUES)
+    assert isinstance(planned, Certain)
+    assert "sum(" not in planned.sql

@@ -191,6 +191,7 @@ CASES = [
         "Who owns it?",
         "Who owns the night ferry?",
     ),
+    (("Why did the ship in it sink?", "Rust. [^1]"), "Who built it?", "Who built the ship?"),
     # a question word alone, and a time
     (BOUGHT, "When?", "When did Acme buy Initech?"),
     (BOUGHT, "Why?", "Why did Acme buy Initech?"),
