@@ -1,6 +1,7 @@
 """One tree of errors: as drawn in its docstring, closed, and without transport numbers."""
 
 import ast
+import pickle
 import re
 from pathlib import Path
 
@@ -225,3 +226,15 @@ def test_what_the_machine_has_no_more_of_is_an_error_of_ours(
 def test_other_errors_stay_what_they_are() -> None:
     for error in (RuntimeError("other"), errors.StoreFailed("x"), KeyError("x")):
         assert errors.of_the_machine(error) is error
+
+
+def test_an_error_is_the_same_in_another_process() -> None:
+    failed = errors.StoreFailed("the disk is full", detail="53100").after("3 of 5 were written")
+    for error in (failed, errors.DeadlineExceeded("timeout_ms", "too late")):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), again.message, again.detail) == (
+            type(error),
+            error.message,
+            error.detail,
+        )
+    assert str(failed) == "the disk is full; 3 of 5 were written"

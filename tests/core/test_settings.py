@@ -515,3 +515,11 @@ def test_only_what_can_be_public_is(value: str) -> None:
         "metrics",
         "tools",
     )
+
+
+def test_questions_are_hashed_everywhere_or_for_the_tenants_that_are_named() -> None:
+    assert not Settings().hashes_question("acme")
+    assert Settings(audit_hash_question=True).hashes_question("acme")
+    some = Settings(audit_hash_tenants=frozenset({"acme"}))
+    assert some.hashes_question("acme")
+    assert not some.hashes_question("other")

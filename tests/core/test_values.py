@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core import values
-from redask.core.model import Strictness, Turn
+from redask.core.model import PlanChoice, Strictness, Turn
 from redask.core.values import Unfit
 
 SEED = values.whole(0, 2**64 - 1)
@@ -422,3 +422,9 @@ def test_a_history_at_its_bounds_is_read() -> None:
     (turn,) = values.turns([{"question": "q", "answer": "x" * 65_535}])
     assert len(turn.answer) == 65_535
     assert values.turns(({"question": "é", "answer": "\x1b[0m"},)) == (Turn("é", "\x1b[0m"),)
+
+
+def test_a_plan_is_chosen_by_a_word() -> None:
+    assert values.plan_choice("off") is PlanChoice.OFF
+    for value in ("maybe", True, None):
+        assert refused(values.plan_choice, value).expected == "auto, off or only"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import redask.core.clauses
 from redask.core.clauses import CLAUSES, OPTIONS, Clause, from_options, parse
-from redask.core.clauses.definitions import Takes
+from redask.core.clauses.definitions import HISTORY, Takes
 from redask.core.errors import BadStatement
-from redask.core.model import Ask
+from redask.core.model import Ask, Turn
 from redask.core.values import Unfit
 
 BY_KEYWORD = {row.keyword: row for row in CLAUSES}
@@ -166,3 +166,12 @@ def test_the_package_offers_both_readers_and_the_rows() -> None:
         *("CLAUSES", "Clause", "OPTIONS", "from_options", "parse")
     ]
     assert parse("ASK 'q'") == from_options("q")
+
+
+def test_an_option_is_told_by_a_flag_or_a_field_as_by_an_object() -> None:
+    by_kind = {row.takes: row for row in (*CLAUSES, HISTORY)}
+    said = [Turn("Who?", "Mia.")]
+    assert by_kind[Takes.TTL].option_of("1h") == {"ttl": "1h"}
+    assert by_kind[Takes.NAMES].option_of(("a", "b")) == ["a", "b"]
+    assert by_kind[Takes.TURNS].option_of(said) == [{"answer": "Mia.", "question": "Who?"}]
+    assert BY_KEYWORD["LIMIT"].option_of(3) == 3

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from redask.core.rules.auditing.checkpoints import (
+    CheckedSeals,
     Checkpoint,
     TreeState,
     UnreadableCheckpoint,
+    checked_seals,
     checkpoint_of,
     read_checkpoints,
     seal_fault,
@@ -87,3 +89,12 @@ def test_a_row_that_differs_is_between_the_checkpoints_around_it() -> None:
     wrong = sealed_at(20, 12, 16, 5, other=13)
     assert wrong == (20, "one of the rows 20 to 23 is not what was sealed")
     assert sealed_at(20, 13, 14, other=13) == (21, "row 21 is not what was sealed")
+
+
+def test_what_was_checked_is_told_chain_by_chain() -> None:
+    larger, other = replace(MADE, size=20), replace(MADE, tenant="acme")
+    assert checked_seals([larger, MADE, other]) == (
+        CheckedSeals(2, larger),
+        CheckedSeals(1, other),
+    )
+    assert checked_seals([]) == ()

@@ -144,3 +144,9 @@ def test_retrieval_keeps_its_order(steps: list[Retrieval]) -> None:
 
 def test_equal_input_gives_equal_bytes() -> None:
     assert encode(plan()) == encode(plan())
+
+
+def test_a_statement_is_a_tenth_key() -> None:
+    query = {"coverage": 1.0, "intent": "count", "sql": "SELECT 1"}
+    assert plan(query=query)["query"] == query
+    assert sorted(plan(query=query)) == sorted([*KEYS, "query"])

@@ -9,11 +9,13 @@ import pytest
 from redask.core.rules.auditing.checkpoints import Checkpoint
 from redask.core.rules.auditing.commitments import Opening, read_opening, values_of, without
 from redask.core.rules.auditing.log_proofs import (
+    ProofSubject,
     ProvableRecord,
     UnreadableProof,
     consistency_text,
     inclusion_text,
     proof_fault,
+    proof_subject,
 )
 from redask.core.rules.auditing.merkle import nodes_of, root
 
@@ -106,3 +108,9 @@ GOOD = inclusion_text(RECORDS[0], sealed(11), NODES)
 def test_what_is_no_proof_is_refused(text: str, fault: str) -> None:
     with pytest.raises(UnreadableProof, match=fault):
         proof_fault(text, trusted)
+
+
+def test_a_proof_says_what_it_is_about() -> None:
+    assert proof_subject(GOOD) == ProofSubject(sealed(11), seq=RECORDS[0].seq)
+    grown = consistency_text(sealed(4), sealed(11), NODES)
+    assert proof_subject(grown) == ProofSubject(sealed(11), old=sealed(4))

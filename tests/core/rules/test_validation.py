@@ -248,3 +248,9 @@ def test_doubts_are_read_off_the_warnings_that_were_kept() -> None:
     assert validation.doubt_again(TOLD, kept.warnings, "openai") == doubted
     assert validation.doubt_again(TOLD, kept.warnings, "groq") == TOLD
     assert validation.doubt_again(TOLD, (), "openai") == TOLD
+
+
+def test_what_a_refusal_says_of_the_data_needs_no_marker() -> None:
+    text = "Nothing here says what the fare is. The ferry leaves at nine. [^2]"
+    assert [each.claim.markers for each in examine(text, THREE, refused=True).findings] == [(2,)]
+    assert len(examine(text, THREE).findings) == 2

@@ -169,3 +169,7 @@ def test_the_place_of_a_document_is_what_its_fields_tell(
 def test_a_terminal_obeys_nothing_that_a_source_says() -> None:
     assert snippet(canonical({"text": "a\x1b]0;PWNED\x07 b\x9b2J"})) == "a ]0;PWNED b 2J"
     assert harmless("a\x1b[2J\nb") == "a [2J\nb"
+
+
+def test_a_line_that_fits_is_shown_whole_around_what_is_quoted() -> None:
+    assert snippet("Short. And said.", ["said"]) == "Short. And said."

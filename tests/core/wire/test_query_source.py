@@ -6,7 +6,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.core.model import Kind
+from redask.core.model import Kind, Source
 from redask.core.rules import urn as urns
 from redask.core.wire import query_source
 
@@ -63,3 +63,12 @@ def test_only_a_query_of_our_dialect_carries_a_statement() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_statement_comes_back_from_its_urn(sql: str) -> None:
     assert query_source.statement_of(query_source.address(sql)) == sql
+
+
+def test_a_result_tells_its_rows_and_whether_all_are_shown() -> None:
+    whole = query_source.make(SQL, [("customers", "int8")], [[5]])
+    assert query_source.row_count(whole) == 1
+    assert query_source.rows_shown(whole) is None
+    assert query_source.rows_shown(Source("urn:reddb:row:t/1", "{}")) is None
+    cut = json.dumps({**json.loads(whole.payload), "row_count": 9, "truncated": True})
+    assert query_source.rows_shown(Source(whole.urn, cut)) == (1, 9)

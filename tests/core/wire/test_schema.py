@@ -247,3 +247,12 @@ def test_an_envelope_with_anything_missing_added_or_null_does_not_fit(
         else:
             inner["seed"] = 1
         assert not valid(changed, ENVELOPE), change
+
+
+def test_a_plan_and_the_hits_of_a_search_are_described_key_by_key() -> None:
+    plan: Any = schema.plan()
+    assert {"question", "retrieval", "sources"} <= set(plan["required"])
+    assert "query" in plan["properties"]
+    assert "query" not in plan["required"]
+    hits: Any = schema.hits()
+    assert hits["properties"]["hits"]["items"]["required"] == ["payload", "score", "urn"]

@@ -95,3 +95,18 @@ def test_a_model_refuses_by_the_sentence_alone(text: str, refuses: bool) -> None
     warnings = refused_answers.by_model(text, "Why?")
     assert refused_answers.is_refusal(warnings) is refuses
     assert [each.detail for each in warnings] == ["no_evidence: Why?"] * refuses
+
+
+def test_what_is_not_said_is_told_by_the_words_that_are_there() -> None:
+    assert refused_answers.not_said("Why?", ["fare"]).text == (
+        "Nothing here says what is asked of “fare”."
+    )
+    assert refused_answers.kind_missing("How many?", "a number", ["fare"]).text == (
+        "Nothing here gives a number for “fare”."
+    )
+    for bare in (
+        refused_answers.not_said("Why?", []),
+        refused_answers.kind_missing("How many?", "a number", []),
+    ):
+        assert bare.text == refused_answers.NO_ANSWER
+        assert not bare.near
