@@ -188,7 +188,8 @@ def test_what_leads_to_a_quoted_row_is_not_joined() -> None:
     album = row("album", id=3, title="Restless and Wild")
     tracks = [row("track", id=n, album_id=3, name=f"Song {n}") for n in (1, 2)]
     answer = ask("Is there a track on Restless and Wild?", album, *tracks)
-    assert answer.startswith("title: Restless and Wild")
+    assert "title: Restless and Wild" in answer
+    assert answer.startswith("Nothing here says “track”"), "the album does not"
     assert answer.count("Song") < 2
 
 
@@ -244,7 +245,7 @@ def test_capitals_mean_nothing_in_other_languages() -> None:
 def test_it_costs_nothing_and_names_its_version() -> None:
     completion = complete(FERRY, HARBOUR)
     assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
-    assert completion.model == MODEL == "extractive-9"
+    assert completion.model == MODEL == "extractive-10"
     assert Extractive().price(1000, 1000) == 0.0
 
 

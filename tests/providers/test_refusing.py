@@ -398,3 +398,40 @@ def test_a_question_that_was_read_otherwise_is_refused_in_its_own_words() -> Non
     answer = asyncio.run(call)
     assert "“sick leave”" in answer.text
     assert "“sick lease”" not in answer.text
+
+
+HARBOR = row(
+    "accounts", id=7, account_name="Harbor Analytics", plan="Pro", renewal_date="2027-01-03"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("csat of Harbor Analytics", "csat"),
+        ("Did Harbor Analytics pay?", "pay"),
+        ("Has Harbor Analytics any open tickets?", "tickets"),
+    ],
+)
+def test_a_record_of_which_no_field_is_asked_for_must_have_every_word(
+    question: str, words: str
+) -> None:
+    answer = complete(question, [HARBOR])
+    assert answer.text.startswith("Nothing here says")
+    assert f"“{words}”" in answer.text.split("\n")[0]
+    assert "Harbor Analytics" in answer.text.split("\n")[2]  # the nearest, and said to be that
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Harbor Analytics",
+        "What do you know about Harbor Analytics?",
+        "accounts Harbor Analytics",  # the name of its collection
+        "When does Harbor Analytics renew?",  # a field is asked for
+        "When does the contract of Harbor Analytics renew?",
+        "Which plan has Harbor Analytics?",
+    ],
+)
+def test_a_record_with_the_field_or_every_word_is_quoted(question: str) -> None:
+    assert "Nothing here" not in complete(question, [HARBOR]).text

@@ -160,7 +160,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-9",
+        "extractive-10",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

@@ -1186,6 +1186,19 @@ SCHOOL_CERTAIN = [
     ),
 ]
 SHOP_UNCLEAR = [
+    # lists of rows: some of them are no answer
+    (
+        "Show the names of customers and the names of products they bought.",
+        "list",
+        "attribute_missing",
+        (),
+    ),
+    ("Show the sporty customers.", "list", "not_computable", ("sporty",)),
+    ("Show the names of messages", "list", "attribute_missing", ()),
+    ("Sort the names of customers by age.", "list", "not_computable", ("age",)),
+    ("Show the information and names of customers.", "list", "ambiguous", ("information",)),
+    ("Show the customer name and product name of order items.", "list", "attribute_missing", ()),
+    ("Which customers have an age of", "list", "not_computable", ()),
     (
         "How many customers live in Brazil and are older than 30 or younger than 20?",
         "comparison",
@@ -1718,9 +1731,6 @@ NOT_COMPUTED = [
     ("shop", "What are the names of suppliers and their products?"),
     ("shop", "What are the names of customers of orders?"),
     ("shop", "Show all countries."),
-    ("shop", "Show the names of customers and the names of products they bought."),
-    ("shop", "Show the sporty customers."),
-    ("shop", "Show the names of messages"),
     ("shop", "What are the names of customers who sent messages?"),
     ("shop", "Tell me a joke."),
     ("shop", "What is the meaning of life?"),
@@ -1731,8 +1741,6 @@ NOT_COMPUTED = [
     ("shop", "What are the names of customers whose name ends with 100%_\\ ?"),
     ("shop", "What are the names of customers with order items?"),
     ("shop", "What are the names of 3 customers?"),
-    ("shop", "Sort the names of customers by age."),
-    ("shop", "Show the information and names of customers."),
     ("shop", 'What are the names of customers in "Atlantis"?'),
     ("shop", "What are the names of customers whose city is Atlantis?"),
     ("shop", "What are the names of customers whose age is Paris?"),
@@ -1758,7 +1766,6 @@ NOT_COMPUTED = [
         "shop",
         "What are the names of customers who have orders and order items whose quantity is 3?",
     ),
-    ("shop", "Show the customer name and product name of order items."),
     ("school", 'Which student names contain "a"?'),
     ("shop", "What are the names of customers who cancelled orders?"),
     ("shop", "What are the names of customers who bought products?"),
@@ -1766,7 +1773,6 @@ NOT_COMPUTED = [
         "shop",
         ("What are the names of products that have suppliers both from Japan and opened in 2001?"),
     ),
-    ("shop", "Which customers have an age of"),
     ("shop", "What are the names of products whose price is 5 weight?"),
 ]
 

@@ -52,6 +52,10 @@ _BY_CUE = (
     ("direction", "list"),
 )
 _MEASURES = frozenset("median percentile quartile variance deviation".split())  # not computed
+_SENTENCES = frozenset(
+    """what which who whom whose when where why how is are was were be do does did has have had can
+    could should would will may must to i we you my our""".split()
+)  # a question without any of them is a heading
 _SHARE = frozenset("share percentage percent proportion fraction ratio".split())
 
 
@@ -78,6 +82,8 @@ def _is_negative(test: Test) -> bool:
         return test.negative
     if isinstance(test, Missing):
         return not test.negative
+    if isinstance(test, Junction):
+        return any(map(_is_negative, test.parts))
     return isinstance(test, Comparison) and test.op == "<>"
 
 
@@ -110,9 +116,23 @@ def asked_intent(phrases: Phrases) -> str | None:
     for kind, intent in _BY_CUE:
         if kind in kinds:
             return intent or _AGGREGATES[kinds[kind]]
-    named = any(each.links[0].cost == 0 for found in phrases.tables for each in found)
-    is_list = named and phrases.words[0].low == "list"
-    return "list" if is_list or _lists_what_is_stored(phrases) else None
+    return "list" if _lists_rows(phrases, words) or _lists_what_is_stored(phrases) else None
+
+
+def _lists_rows(phrases: Phrases, words: set[str]) -> bool:
+    """Whether rows of a table are asked for, by its name: some of them are no answer.
+
+    "list orders …", "which orders …", and "late orders of Acme", which has no verb.
+    """
+    if "id" in words:
+        return False  # the rows are named: each can be looked up
+    tables = [each for found in phrases.tables for each in found if each.links[0].cost == 0]
+    if phrases.words[0].low == "list":
+        return bool(tables)
+    plural = [each for each in tables if phrases.words[each.end - 1].low.endswith("s")]
+    if phrases.words[0].low == "which":
+        return any(each.start == 1 for each in plural)
+    return bool(plural) and not words & _SENTENCES
 
 
 def _lists_what_is_stored(phrases: Phrases) -> bool:

@@ -26,6 +26,7 @@ from redask.core.planning.question.question_grammar import QuestionGrammar
 from redask.core.planning.statement import sql_text
 from redask.core.planning.statement.counted_rows import counted_rows
 from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.other_meanings import other_meaning
 from redask.core.planning.statement.resolution import statements
 from redask.core.planning.statement.told_results import told
 from redask.core.planning.statement.trees import Statement
@@ -90,6 +91,8 @@ def plan(
         close = any(price <= cost + _MARGIN for price, _, _ in ranked[1:])
         if not close and cost <= _LIMIT + _FOR_EACH_TEST * len(statement.where):
             intent = intent_of(statement, phrases)
+            if (open_word := other_meaning(statement, phrases, names)) is not None:
+                return Unclear((open_word,), sql, intent, "ambiguous")
             examples, words = counted_rows(statement), [token.low for token in phrases.words]
             more = told(statement, names, words)
             return Certain(sql, intent, 1.0, _named(phrases), examples, more)

@@ -40,7 +40,7 @@ from redask.providers.extractive.refusals.answerability import HighestCosines
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-9"
+MODEL = "extractive-10"
 
 RERANKED = 16
 COSINE_WEIGHT = 1.3

@@ -3,6 +3,7 @@
 written                                    ISO
 12 March 2019, March 12 2019, March 12th   2019-03-12; without a year: nothing
 March 2019, March of 2019                  2019-03
+Q2 2019, Q2 of 2019, second quarter 2019   2019-Q2
 today, yesterday                           the day
 this month, last month                     2019-03
 this year, last year                       2019
@@ -19,6 +20,8 @@ from redask.core.planning.question.words import QuestionWord
 
 _DAY = re.compile(r"([0-2]?[0-9]|3[01])(?:st|nd|rd|th)?\Z", re.ASCII)
 _YEAR = re.compile(r"[12][0-9]{3}\Z", re.ASCII)
+_QUARTER = re.compile(r"q[1-4]\Z")
+_ORDINALS = ("first", "second", "third", "fourth")
 _LONGEST = 5
 UNDATED = {
     "this month": ("month", 0),
@@ -33,6 +36,10 @@ def written_date(words: tuple[QuestionWord, ...], start: int) -> tuple[int, str]
     near = enumerate(words[start : start + _LONGEST], start + 1)
     parts = [(end, token.low) for end, token in near if token.low not in (",", "of")]
     shape = "".join(_part(low) for _, low in parts)
+    if shape.startswith("qy"):
+        return parts[1][0], f"{parts[1][1]}-{parts[0][1].upper()}"
+    if shape.startswith("??y") and parts[1][1] == "quarter" and parts[0][1] in _ORDINALS:
+        return parts[2][0], f"{parts[2][1]}-Q{_ORDINALS.index(parts[0][1]) + 1}"
     for pattern in ("dmy", "mdy", "my"):
         if shape.startswith(pattern):
             named = {letter: low for letter, (_, low) in zip(pattern, parts, strict=False)}
@@ -44,7 +51,9 @@ def written_date(words: tuple[QuestionWord, ...], start: int) -> tuple[int, str]
 
 
 def _part(low: str) -> str:
-    """d, m, y for a day, a month, a year; ? for other words."""
+    """d, m, q, y for a day, a month, a quarter, a year; ? for other words."""
+    if _QUARTER.match(low):
+        return "q"
     if low in cues.MONTHS:
         return "m"
     if _DAY.match(low):

@@ -12,8 +12,10 @@ SUM, AVG and COUNT are refused where a join repeats rows.
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeGuard
 
 from redask.core.planning.question.readings import (
+    AskedCondition,
     Belonging,
     Counted,
     Extreme,
@@ -30,10 +32,14 @@ from redask.core.planning.statement.shown_entities import says_nothing
 from redask.core.planning.statement.simplification import simplified
 from redask.core.planning.statement.trees import (
     ColumnOf,
+    Comparison,
+    Junction,
     KeyStep,
     MeasuredColumn,
+    Membership,
     Missing,
     Statement,
+    Test,
 )
 from redask.core.planning.statement.where_builder import WhereBuilder
 
@@ -75,16 +81,19 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
     _check_least(order, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
     known = _known_groups(groups, scope) if order and order.limit else ()
+    is_distinct = not grouping and _is_distinct(reading, scope, order, outputs)
+    if is_distinct and len(plain) == len(outputs) == 1:
+        known = _known_groups(plain, scope)
     statement = Statement(
         tuple(outputs),
         root,
         steps,
-        (*where.tests(), *known),
+        (*_or_unknown(where.tests(), reading, scope), *known),
         tuple(groups),
         tuple(having),
         (),
         order.limit if order else None,
-        not grouping and _is_distinct(reading, scope, order, outputs),
+        is_distinct,
     )
     if order is not None:
         statement = replace(statement, order=_ordered(statement, order, scope))
@@ -96,8 +105,30 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
     return simplified(statement, scope.linker), builder.cost + where.cost
 
 
+def _or_unknown(tests: tuple[Test, ...], reading: Reading, scope: ColumnScope) -> tuple[Test, ...]:
+    """What has no owner is not owned by Ada either, though SQL's <> leaves it out.
+
+    Whoever asks for "an owner other than Ada" asks for an owner.
+    """
+    if any(isinstance(each, AskedCondition) and each.op == "<>" for each in reading.modifiers):
+        return tests
+    return tuple(
+        Junction("or", (test, Missing(test.column))) if _leaves_out(test, scope) else test
+        for test in tests
+    )
+
+
+def _leaves_out(test: Test, scope: ColumnScope) -> TypeGuard[Comparison | Membership]:
+    """Whether a test is of something else than a value, and rows have none at all."""
+    match test:
+        case Comparison(column=column, op="<>") | Membership(column=column, negative=True):
+            return scope.linker.columns[column.table, column.name].nulls > 0
+        case _:
+            return False
+
+
 def _known_groups(groups: list[ColumnOf], scope: ColumnScope) -> tuple[Missing, ...]:
-    """Of the group with the most, its columns are known: "which state" is never no state."""
+    """The columns are known of the group with the most, and of a list: no state is no state."""
     return tuple(
         Missing(column, negative=True)
         for column in groups

@@ -5,6 +5,8 @@
     a name or identifier that no source mentions,       entity_missing      it
       not even with a typing error
     the attribute asked of a record is no field of it   attribute_missing   it, of whom
+    no field of a record is asked for, and it does      attribute_missing   the words
+      not have every word     `record_words`
     a field of a record that is empty there             attribute_missing   it, of which record
       `empty_fields`
     how many, which port, which exit code, and no       no_evidence         the question
@@ -54,6 +56,7 @@ from redask.providers.extractive.refusals import (
     counted_things,
     missing_values,
     opposites,
+    record_words,
 )
 from redask.providers.extractive.refusals.answerability import (
     MOST_COUNTED,
@@ -136,6 +139,11 @@ def decide(
         names = expected_answer.names(question.replace("’", "'"))
         subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
+    if chosen[0].excerpt.fields and all(passages[one.number].collection for one in chosen):
+        numbers = dict.fromkeys(one.number for one in chosen)
+        words = record_words.unsaid(question, [passages[number] for number in numbers])
+        if words:
+            return refused_answers.attribute_missing(words, expected_answer.names(question))
     if _COUNTS.search(question) and not _has_number(question, chosen):
         return refused_answers.kind_missing(question, "a number", _named_words(question))
     if _tells_nothing(question, passages, chosen):
