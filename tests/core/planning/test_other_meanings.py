@@ -75,6 +75,8 @@ OPEN = [
     ("How many shipments has Acme booked?", "booked"),
     ("How many shipments have we booked?", "booked"),
     ("Who has the highest salary of the drivers", None),
+    ("Who has the lowest salary?", None),
+    ("lowest paid driver", None),
     ("What is the total mrr?", "currency"),
     ("What is the average mrr by plan?", "currency"),
     ("How many shipments have a weight over 1.500?", "1.500"),
@@ -139,12 +141,25 @@ def test_the_fewest_may_be_none() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Which shipments were damaged?", "damaged shipments of Acme", "list the damaged shipments"],
+    [
+        "Which shipments were damaged?",
+        "Which damaged shipments has Acme?",
+        "damaged shipments of Acme",
+        "list the damaged shipments",
+        "names of all damaged drivers",
+        "who are the damaged drivers?",
+    ],
 )
 def test_rows_of_a_table_are_listed_or_refused_and_never_quoted_in_part(question: str) -> None:
     planned = plan_directly(question, CARRIER, VALUES)
     assert isinstance(planned, Unclear), planned
     assert planned.intent == "list"
+
+
+def test_a_heading_that_groups_is_computed_or_refused() -> None:
+    planned = plan_directly("weight by colour", CARRIER, VALUES)
+    assert isinstance(planned, Unclear), planned
+    assert planned.intent == "group"
 
 
 @pytest.mark.parametrize(

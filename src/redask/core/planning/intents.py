@@ -52,6 +52,7 @@ _BY_CUE = (
     ("direction", "list"),
 )
 _MEASURES = frozenset("median percentile quartile variance deviation".split())  # not computed
+_NEAR = 3  # words between "which" and the table
 _SENTENCES = frozenset(
     """what which who whom whose when where why how is are was were be do does did has have had can
     could should would will may must to i we you my our""".split()
@@ -116,13 +117,16 @@ def asked_intent(phrases: Phrases) -> str | None:
     for kind, intent in _BY_CUE:
         if kind in kinds:
             return intent or _AGGREGATES[kinds[kind]]
+    if words & {"by", "per"} and not words & (_SENTENCES | {"sort", "order"}):
+        return "group"
     return "list" if _lists_rows(phrases, words) or _lists_what_is_stored(phrases) else None
 
 
 def _lists_rows(phrases: Phrases, words: set[str]) -> bool:
     """Whether rows of a table are asked for, by its name: some of them are no answer.
 
-    "list orders …", "which orders …", and "late orders of Acme", which has no verb.
+    "list orders …", "which late orders …", "who are the drivers?"; and "late orders of Acme" and
+    "names of all drivers", which have no verb.
     """
     if "id" in words:
         return False  # the rows are named: each can be looked up
@@ -131,8 +135,10 @@ def _lists_rows(phrases: Phrases, words: set[str]) -> bool:
         return bool(tables)
     plural = [each for each in tables if phrases.words[each.end - 1].low.endswith("s")]
     if phrases.words[0].low == "which":
-        return any(each.start == 1 for each in plural)
-    return bool(plural) and not words & _SENTENCES
+        return any(each.start <= _NEAR for each in plural)
+    if [word.low for word in phrases.words[:2]] == ["who", "are"]:
+        return True
+    return ("all" in words or bool(plural)) and not words & _SENTENCES
 
 
 def _lists_what_is_stored(phrases: Phrases) -> bool:

@@ -5,6 +5,7 @@
     who drove trip 12?           employee: id 12, full_name: …      drove, trip
     status of order 7            order: 7, status: paid             –: a field of it is asked for
     where is Elbe Hub?           depot: Elbe Hub, city: Hamburg     –: nothing else is asked
+    which contract renews next?  vendor: …, renewal: 2028-05-01     next: others are not compared
 
 A record of which no field is asked for would be quoted whole, as if it answered. It answers only if
 it has every word: in a value, in the name of a field, or in that of its collection. Words that ask
@@ -24,6 +25,10 @@ _ASKING = frozenset(
     record entry row data list all any everything have use belong live locate there here
     old start name call many much long often""".split()
 )
+_RANKS = frozenset(
+    """first last next best worst most least highest lowest largest smallest biggest newest oldest
+    latest earliest longest shortest cheapest""".split()
+)  # one row does not show that it is the one
 _SHORTEST = 4  # letters of a word that others are made of
 _GENERIC = frozenset(stems.form(word) for word in ("date", "time", "number", "id"))
 
@@ -33,18 +38,24 @@ def unsaid(question: str, quoted: Sequence[QuotableSource]) -> list[str]:
     words = [question[start:end] for start, end in stems.spans(question)]
     asked = frozenset(map(stems.form, words))
     fields = [field for each in quoted for line in each.excerpts for field in line.fields]
-    if any(_is_asked(field, asked) for field in fields):
-        return []
-    texts = [each.about for each in quoted]
+    texts = [each.about for each in quoted] + [each.collection for each in quoted]
     texts += [line.text for each in quoted for line in each.excerpts]
-    held = lower(" ".join([*texts, *(result_text.label(each.collection) for each in quoted)]))
+    held = frozenset(stems.forms(" ".join([*texts, *map(result_text.label, texts)])))
+    unheld = [word for word in words if not _is_held(stems.form(word), held)]
+    ranks = [word for word in unheld if lower(word) in _RANKS]
+    if ranks or any(_is_asked(field, asked) for field in fields):
+        return ranks
     return [
         word
-        for word in words
-        if stems.has_meaning(form := stems.form(word))
-        and form not in _ASKING
-        and form[: stems.ROOT] not in held
+        for word in unheld
+        if stems.has_meaning(stems.form(word)) or lower(word) in ("owns", "owned")
     ]
+
+
+def _is_held(form: str, held: frozenset[str]) -> bool:
+    """Whether a record has a word, or need not have it."""
+    root = form[: stems.ROOT]
+    return form in _ASKING or any(each.startswith(root) for each in held)
 
 
 def _is_asked(field: str, asked: frozenset[str]) -> bool:
