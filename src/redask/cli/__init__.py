@@ -7,11 +7,12 @@ JSON on standard output) and the exit code of its outcome, never with a stack tr
 
 import importlib
 from functools import cache
+from typing import Any
 
 import click
 
 from redask import __version__
-from redask.cli import global_options
+from redask.cli import dataclass_methods, global_options
 from redask.cli.terminal_text import guard_logs
 
 COMMANDS = {
@@ -65,6 +66,11 @@ _WITHOUT_TOKEN = ("serve", "restore")  # its callers bring theirs; nobody is sig
 
 class Commands(click.Group):
     """The commands, each in `<name>_command` of its folder."""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The program `redask`: a process that is all ours."""
+        dataclass_methods.compile_when_called()
+        return super().__call__(*args, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

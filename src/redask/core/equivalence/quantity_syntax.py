@@ -104,7 +104,7 @@ _ANCHOR = compiled_later(  # digits first, then one look behind for all others: 
 )
 _DIGITS = re.compile(r"[0-9]+")
 _AFTER_NUMBER = re.compile(r"[0-9] \Z")
-_SPACED = re.compile(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
+_SPACED = compiled_later(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
 _CURRENCY = compiled_later(
     rf"(?:(?<![A-Za-z])(?:{units.longest_first(units.CURRENCY_SYMBOLS)}))[ {numerals.SPACES}]?\Z"
 )
@@ -122,7 +122,7 @@ _ROUGHLY = compiled_later(
 _STRICTLY = (" than", " als", " de")
 _OR_SO = re.compile(r"\+(?![/\d)-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])")
-_EXPONENT = re.compile(
+_EXPONENT = compiled_later(
     r"e([+−-]?[0-9]{1,3})(?![0-9a-z])"
     r"| ?[x×·⋅*] ?10 ?(?:\^ ?|\*\* ?|\((?=[+−-]?[0-9]{1,3}\)))?"
     r"([+−-]?[0-9]{1,3}(?![0-9])|[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})\)?"
