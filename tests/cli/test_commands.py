@@ -338,7 +338,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 UNNEEDED = """prometheus_client opentelemetry rich duckdb sqlglot faiss uvicorn starlette grpc mcp
-    kreuzberg httpx2 cryptography pandas pyarrow anyio redask.server redask.ingest
+    kreuzberg httpx2 cryptography email importlib.metadata pandas pyarrow anyio redask.server redask.ingest
     redask.engine.replaying redask.engine.processes.worker_processes redask.evaluation
     redask.core.planning.plan redask.core.sql.binder redask.stores.columnar.projection
     redask.stores.columnar.statements redask.app.process_parts""".split()
