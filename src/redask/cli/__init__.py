@@ -46,6 +46,7 @@ COMMANDS = {
     "copy": "Copy a whole database between a directory and PostgreSQL.",
     "dump": "Write a tenant's data to a file of JSON Lines.",
     "load": "Read a dump into a tenant.",
+    "embed": "Embed what waits for it, here or by several machines.",
     "reembed": "Make all vectors anew, or those that are missing.",
     "check": "Check the claims of an answer against its sources.",
     "eval": "Measure retrieval, answers and the check of claims on a pack.",
