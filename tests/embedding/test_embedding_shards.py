@@ -14,10 +14,7 @@ from redask.cli import main
 from redask.core.errors import BadAsk, Misconfigured
 
 ROWS = [
-    *(
-        {"id": n, "name": f"boat {n % 30}", "note": f"it is kept in harbour {n}"}
-        for n in range(80)
-    ),
+    *({"id": n, "name": f"boat {n % 30}", "note": f"it is kept in harbour {n}"} for n in range(80)),
     {"id": "numbers", "note": 17},  # nothing to embed
 ]
 POLICY = {"read": [{"roles": ["clerk"], "hide": ["note"]}]}

@@ -203,9 +203,7 @@ def embed_shard(
     """Embed one shard (`2/5`) of the texts of a dump into a file, for `take_vectors`. → how many"""
     from redask.app import embedding_shards
 
-    return embedding_shards.embed_shard(
-        Path(dump), embedding_shards.Shard.read(shard), Path(to), embedder, progress
-    )
+    return embedding_shards.embed_shard(Path(dump), shard, Path(to), embedder, progress)
 
 
 def restore(

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import finalize
 
-from redask.app.background.embedding_thread import embedding_in_background
 from redask.app.background.relabelling_thread import RelabellingThread, RelabelProgress
 from redask.app.engine_parts import make_engine
 from redask.app.open_parts import CLOSE_SECONDS, OpenParts, distinct
@@ -344,9 +343,8 @@ def _build(
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing, attached = sealing_of(backend, chosen, clock), sync_of(backend, stage, serving=leads)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
-    embeds = embedding_in_background(backend, stage, opened, chosen if leads else None)
-    relabelling, followed = background_of(backend, made, index, opened, chosen, leads=leads)
-    threads = distinct(followed, asking.threads, workers, selects)
+    relabelling, own = background_of(backend, made, index, opened, chosen, stage=stage, leads=leads)
+    threads = distinct(*own, asking.threads, workers, selects)
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,
@@ -378,9 +376,7 @@ def _build(
         clock=clock,
         settings=chosen,
         directory=directory,
-        parts=OpenParts(
-            *(backend, index, made, logs, relabelling, distinct(embeds, *threads), attached)
-        ),
+        parts=OpenParts(backend, index, made, logs, relabelling, threads, attached),
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from redask.app import App
 from redask.app.dumps import read_records
-from redask.core.access.policy import must_own, read_policy
+from redask.core.access.policy import ClassLayout, must_own, read_policy
 from redask.core.errors import BadAsk, Misconfigured
 from redask.core.model import Caller, Kind
 from redask.core.ports import Embedder
@@ -28,7 +28,7 @@ from redask.embedding.stage import BATCH, EmbeddingProgress
 from redask.embedding.taken_vectors import TakenVectors
 from redask.embedding.vector_files import Shard, VectorFile, text_hash, writing
 from redask.stores.canonical_urns import address
-from redask.stores.policy_classes import ClassLayout, hidden_columns
+from redask.stores.policy_classes import hidden_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,17 @@ class TakenCounts:
 
 def embed_shard(
     dump: Path,
-    shard: Shard,
+    shard: str,
     to: Path,
     embedder: str,
     progress: EmbeddingProgress = lambda *_: None,
 ) -> int:
-    """Embed one shard of a dump's texts into a file, all or nothing. → how many texts"""
-    model = _local(embedder)
-    wanted = {digest for digest, _ in _texts(dump, shard)}  # the dump is whole and as written, too
+    """Embed a shard (`2/5`) of a dump's texts into a file, all or nothing. → how many texts"""
+    part, model = Shard.read(shard), _local(embedder)
+    wanted = {digest for digest, _ in _texts(dump, part)}  # the dump is whole and as written, too
     done = 0
-    with writing(to, model, shard) as file:
-        rest = _once(_texts(dump, shard), wanted)
+    with writing(to, model, part) as file:
+        rest = _once(_texts(dump, part), wanted)
         while batch := list(islice(rest, BATCH)):
             vectors = model.embed([text for _, text in batch])
             for (digest, _), vector in zip(batch, vectors, strict=True):

@@ -59,7 +59,7 @@ _FOLDERS = {
     **dict.fromkeys(("attach", "detach"), "attach_commands"),
     "chat": "chat_commands",
     "replay": "replay_commands",
-    **dict.fromkeys(("backup", "restore", "copy", "dump", "load"), "keeping_commands"),
+    **dict.fromkeys(("backup", "restore", "copy", "dump", "load", "embed"), "keeping_commands"),
 }
 _WITHOUT_DATABASE = ("check", "copy", "eval")  # eval makes one for the pack and drops it
 _WITHOUT_TOKEN = ("serve", "restore")  # its callers bring theirs; nobody is signed in yet

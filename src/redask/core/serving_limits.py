@@ -16,13 +16,13 @@ A server may be several processes on one directory (`ProcessPlace`). What the op
 it, each has its part of, rounded up: `part_of`.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from redask.core import values
-from redask.core.text import compiled_later
 
 PUBLIC = ("metrics", "openapi", "reflection", "tools")
-ORIGIN = compiled_later(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
+ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
