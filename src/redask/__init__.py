@@ -2,9 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from redask.core.errors import AskError
-from redask.core.model import Caller, Mode
-
 if TYPE_CHECKING:
     from redask.api.asynchronous import AsyncDatabase
     from redask.api.auditing.sealing_methods import verify_export, verify_proof
@@ -14,6 +11,8 @@ if TYPE_CHECKING:
     from redask.api.sync import OpenDatabase
     from redask.api.sync import open_async as aopen
     from redask.api.sync import open_database as open
+    from redask.core.errors import AskError
+    from redask.core.model import Caller, Mode
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,8 +32,11 @@ __all__ = [
 ]
 
 _LATE = {
+    "AskError": ("core.errors", "AskError"),
     "AsyncDatabase": ("api.asynchronous", "AsyncDatabase"),
+    "Caller": ("core.model", "Caller"),
     "CitedAnswer": ("api.results", "CitedAnswer"),
+    "Mode": ("core.model", "Mode"),
     "OpenDatabase": ("api.sync", "OpenDatabase"),
     "aopen": ("api.sync", "open_async"),
     "check": ("api.checking", "check"),

@@ -181,9 +181,9 @@ def test_doctor_tells_what_is_not_embedded(tmp_path: Path, monkeypatch: pytest.M
         db.put("notes", [{"id": 1, "text": "ferry"}], wait=False)
     shown = run(tmp_path, "doctor").output
     assert "embedder hashed-128-1, model none, pending 1" in shown
-    assert "redask reembed --pending" in shown
+    assert "redask embed" in shown
     run(tmp_path, "reembed", "--pending")
-    assert "redask reembed" not in run(tmp_path, "doctor").output
+    assert "redask embed" not in run(tmp_path, "doctor").output
 
 
 def test_explain_tells_people_when_the_vectors_were_left_out(
@@ -338,7 +338,8 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 UNNEEDED = """prometheus_client opentelemetry rich duckdb sqlglot faiss uvicorn starlette grpc mcp
-    kreuzberg httpx2 cryptography pandas pyarrow anyio redask.server redask.ingest
+    kreuzberg httpx2 cryptography email importlib.metadata pandas pyarrow anyio redask.server
+    redask.ingest
     redask.engine.replaying redask.engine.processes.worker_processes redask.evaluation
     redask.core.planning.plan redask.core.sql.binder redask.stores.columnar.projection
     redask.stores.columnar.statements redask.app.process_parts""".split()

@@ -153,3 +153,17 @@ def test_a_pattern_that_is_compiled_later_has_the_methods_of_one_and_nothing_hid
     assert pattern.findall("ab1Cd") == ["ab", "Cd"]
     with pytest.raises(AttributeError, match="_nothing"):
         getattr(pattern, "_nothing")  # noqa: B009 - a name with an underscore
+
+
+def test_a_pattern_that_is_written_by_a_function_is_written_at_its_first_use() -> None:
+    written: list[str] = []
+
+    def write() -> str:
+        written.append("[a-z]{2}")
+        return written[0]
+
+    pattern = text.compiled_later(write)
+    assert written == []
+    assert pattern.findall("ab1cd") == ["ab", "cd"]
+    assert pattern.findall("ef") == ["ef"]
+    assert len(written) == 1

@@ -1,5 +1,6 @@
 """MiniLM: the right files, the same bytes for the same text, and meaning."""
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -217,3 +218,13 @@ def test_looking_up_first_changes_no_bit_of_a_vector(monkeypatch: pytest.MonkeyP
     ours = MiniLm(threads=1).embed(texts)
     monkeypatch.setattr(onnx_quantization, "_looked_up", lambda nodes, _: nodes)
     assert MiniLm(threads=1).embed(texts) == ours
+
+
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+def test_the_version_of_a_package_is_what_the_metadata_says(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = importlib.metadata.version(package)
+    assert minilm._version(package) == expected
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(()))  # as installed in another way
+    assert minilm._version(package) == expected

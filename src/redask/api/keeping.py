@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from redask.app import App, backups, copies, dumps
 from redask.app.backups import BackupProgress, BackupReport, RestoreReport
@@ -22,6 +22,10 @@ from redask.app.dumps import DumpCounts, DumpProgress
 from redask.app.health_report import health_report
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
+from redask.embedding.stage import EmbeddingProgress
+
+if TYPE_CHECKING:
+    from redask.app.embedding_shards import TakenCounts
 
 _T = TypeVar("_T")
 _MOST = 65_536  # characters of a change that the access log keeps
@@ -105,6 +109,15 @@ class AsyncKeeping:
             lambda caller: dumps.load(app, caller, plan, progress),
         )
 
+    async def take_vectors(
+        self, *paths: str | Path, progress: EmbeddingProgress | None = None
+    ) -> "TakenCounts":
+        """Embed what waits for it, with the vectors of files that `embed_shard` wrote."""
+        from redask.app.embedding_shards import take_vectors
+
+        app, files = self._app, [Path(each) for each in paths]
+        return await self._as_caller(lambda caller: take_vectors(app, caller, files, progress))
+
 
 class SyncKeeping:
     """Back-ups and dumps for everybody else."""
@@ -167,6 +180,30 @@ class SyncKeeping:
         return self._run(
             self._async.load(path, replace_policies=replace_policies, progress=progress)
         )
+
+    def take_vectors(
+        self, *paths: str | Path, progress: EmbeddingProgress | None = None
+    ) -> "TakenCounts":
+        """Embed what waits for it, with the vectors of files that `embed_shard` wrote.
+
+        Each file is checked as a whole before anything is written; what no file has, or was written
+        since, is embedded here. → how many texts were found, and how many embedded
+        """
+        return self._run(self._async.take_vectors(*paths, progress=progress))
+
+
+def embed_shard(
+    dump: str | Path,
+    shard: str,
+    *,
+    to: str | Path,
+    embedder: str = "minilm",
+    progress: EmbeddingProgress = lambda *_: None,
+) -> int:
+    """Embed one shard (`2/5`) of the texts of a dump into a file, for `take_vectors`. → how many"""
+    from redask.app import embedding_shards
+
+    return embedding_shards.embed_shard(Path(dump), shard, Path(to), embedder, progress)
 
 
 def restore(

@@ -344,8 +344,8 @@ def _build(
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing, attached = sealing_of(backend, chosen, clock), sync_of(backend, stage, serving=leads)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
-    relabelling, followed = background_of(backend, made, index, opened, chosen, leads=leads)
-    threads = distinct(followed, asking.threads, workers, selects)
+    relabelling, own = background_of(backend, made, index, opened, chosen, stage=stage, leads=leads)
+    threads = distinct(*own, asking.threads, workers, selects)
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,

@@ -102,7 +102,7 @@ def plan_load(app: App, caller: Caller, path: Path, *, replace_policies: bool = 
     """
     must_own(caller)
     check, users, policies = DumpCheck(app, caller), [], {}
-    for place, record in enumerate(_records(path), start=2):
+    for place, record in enumerate(read_records(path), start=2):
         check.add(record, place)
         if record["kind"] == "user":
             users.append(record["name"])
@@ -153,7 +153,7 @@ def _load(
     kept: list[str] = []
     waiting: list[Entity] = []
     between: list[Entity] = []  # edges between edges, which may need each other
-    for number, record in enumerate(_records(path), start=1):
+    for number, record in enumerate(read_records(path), start=1):
         kind = record["kind"]
         counts[kind] += 1
         if kind == "entity":
@@ -182,7 +182,7 @@ def _counts(counts: dict[str, int], kept: Sequence[str] = ()) -> DumpCounts:
     return DumpCounts(counts["user"], counts["policy"], counts["entity"], tuple(kept))
 
 
-def _records(path: Path) -> Iterator[Record]:
+def read_records(path: Path) -> Iterator[Record]:
     """The records of a file; `BadAsk` for one that is no dump, cut off or changed."""
     whole, number, ended = sha256(), -1, False
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redask.app.attached.attached_parts import AttachedSync, AttachedTables
+from redask.app.background.embedding_thread import EmbeddingThread, embedding_in_background
 from redask.app.background.following_thread import FollowingThread
 from redask.app.background.relabelling_thread import RelabellingThread
 from redask.app.settling import Settling
@@ -179,11 +180,14 @@ def background_of(
     opened: ExitStack,
     chosen: choices.Settings,
     *,
+    stage: EmbeddingStage | None,
     leads: bool,
-) -> tuple[RelabellingThread, FollowingThread | None]:
+) -> tuple[RelabellingThread, tuple[FollowingThread | EmbeddingThread | None, ...]]:
     """What a server does on its own, in the process that leads."""
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    return relabelling, following_of(backend, selector, index, opened, chosen if leads else None)
+    led = chosen if leads else None
+    followed = following_of(backend, selector, index, opened, led)
+    return relabelling, (followed, embedding_in_background(backend, stage, opened, led))
 
 
 def settling_of(

@@ -7,11 +7,12 @@ JSON on standard output) and the exit code of its outcome, never with a stack tr
 
 import importlib
 from functools import cache
+from typing import Any
 
 import click
 
 from redask import __version__
-from redask.cli import global_options
+from redask.cli import dataclass_methods, global_options
 from redask.cli.terminal_text import guard_logs
 
 COMMANDS = {
@@ -45,6 +46,7 @@ COMMANDS = {
     "copy": "Copy a whole database between a directory and PostgreSQL.",
     "dump": "Write a tenant's data to a file of JSON Lines.",
     "load": "Read a dump into a tenant.",
+    "embed": "Embed what waits for it, here or by several machines.",
     "reembed": "Make all vectors anew, or those that are missing.",
     "check": "Check the claims of an answer against its sources.",
     "eval": "Measure retrieval, answers and the check of claims on a pack.",
@@ -57,7 +59,7 @@ _FOLDERS = {
     **dict.fromkeys(("attach", "detach"), "attach_commands"),
     "chat": "chat_commands",
     "replay": "replay_commands",
-    **dict.fromkeys(("backup", "restore", "copy", "dump", "load"), "keeping_commands"),
+    **dict.fromkeys(("backup", "restore", "copy", "dump", "load", "embed"), "keeping_commands"),
 }
 _WITHOUT_DATABASE = ("check", "copy", "eval")  # eval makes one for the pack and drops it
 _WITHOUT_TOKEN = ("serve", "restore")  # its callers bring theirs; nobody is signed in yet
@@ -65,6 +67,11 @@ _WITHOUT_TOKEN = ("serve", "restore")  # its callers bring theirs; nobody is sig
 
 class Commands(click.Group):
     """The commands, each in `<name>_command` of its folder."""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The program `redask`: a process that is all ours."""
+        dataclass_methods.compile_when_called()
+        return super().__call__(*args, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -104,8 +105,21 @@ class EmbeddingLine:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
+        self._left = ""
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """What is embedded within may be ended by Ctrl-C: it says what is left, and who goes on."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            which = self._left or "not everything is"
+            told = f"\n{which} embedded yet; what is done stays. `redask embed` goes on, and so do"
+            echo(f"{told} the next `redask ingest` and `redask serve`", err=True)
+            sys.exit(130)
 
     def __call__(self, done: int, total: int) -> None:
+        self._left = f"{total - done} of {total} are not"
         if not sys.stderr.isatty():
             return
         rate = done / max(time.monotonic() - self._started, 1e-9)

@@ -14,11 +14,11 @@ The lists are short on purpose: with 1,300 stop words instead of English's 170, 
 squad2 fell from 0.902 to 0.885.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from redask.core.rules import terms
+from redask.core.text import compiled_later
 
 DEFAULT = "en"
 
@@ -181,8 +181,8 @@ _SCRIPTS = (
     ("km", "\u1780-\u17ff"),
     ("ka", "\u10a0-\u10ff"),
 )
-_SCRIPT_RUNS = tuple((code, re.compile(f"[{letters}]+")) for code, letters in _SCRIPTS)
-_BEYOND_LATIN = re.compile("[\u0370-\u1fff\u2e80-\U0010ffff]")
+_SCRIPT_RUNS = tuple((code, compiled_later(f"[{letters}]+")) for code, letters in _SCRIPTS)
+_BEYOND_LATIN = compiled_later("[\u0370-\u1fff\u2e80-\U0010ffff]")
 
 VOTES_PER_WORD = 60
 DETECTABLE = tuple(sorted(STOP_WORDS))  # the languages that stop words can tell apart

@@ -14,6 +14,7 @@ command has to do, and most commands use few.
 
 import re
 import string
+from collections.abc import Callable
 from typing import Any, cast
 
 MAX_NAME = 256
@@ -29,21 +30,22 @@ NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
-def compiled_later(written: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern, compiled when it is first used."""
+def compiled_later(written: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
+    """The pattern, compiled when it is first used; a function writes it just then."""
     return cast(re.Pattern[str], _CompiledLater(written, flags))
 
 
 class _CompiledLater:
     """Stands for a pattern; from the first use on it has the methods of that pattern."""
 
-    def __init__(self, written: str, flags: int) -> None:
+    def __init__(self, written: str | Callable[[], str], flags: int) -> None:
         self._written, self._flags = written, flags
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # what copying and pickling ask for
             raise AttributeError(name)
-        found = getattr(re.compile(self._written, self._flags), name)
+        written = self._written() if callable(self._written) else self._written
+        found = getattr(re.compile(written, self._flags), name)
         setattr(self, name, found)
         return found
 

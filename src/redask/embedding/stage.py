@@ -51,8 +51,16 @@ class EmbeddingStage:
     _stopped: threading.Event = field(default_factory=threading.Event)
     _pending_cache: dict[Caller, tuple[tuple[int, str, int], bool]] = field(default_factory=dict)
 
-    def finish(self, tenant: str, progress: EmbeddingProgress | None = None) -> int:
-        """Embed until nothing is pending. → how many vectors were set here"""
+    def finish(
+        self,
+        tenant: str,
+        progress: EmbeddingProgress | None = None,
+        by: Embedder | None = None,
+    ) -> int:
+        """Embed until nothing is pending. → how many vectors were set here
+
+        `by` an embedder of the same model, which may know some vectors already.
+        """
         self._check(self._view(tenant).space)
         done = 0
         total = self.pending(tenant) if progress else 0
@@ -63,7 +71,7 @@ class EmbeddingStage:
                     seen = self._view(tenant).watermark
                     batch = self._batch(tenant, seen)
                     may_embed = batch.is_last or lease.claim()
-                    done += self._embed(batch, tenant) if may_embed else 0
+                    done += self._embed(batch, tenant, by or self.embedder) if may_embed else 0
                 if not may_embed:
                     self._stopped.wait(_POLL_SECONDS)
                     continue
@@ -148,10 +156,10 @@ class EmbeddingStage:
             return _TextBatch(texts, through=waiting[-1].seq, is_last=False)
         return _TextBatch(texts, through=seen, is_last=True)
 
-    def _embed(self, batch: "_TextBatch", tenant: str) -> int:
+    def _embed(self, batch: "_TextBatch", tenant: str, embedder: Embedder) -> int:
         """One batch, all or nothing. → how many got a vector"""
         distinct = list(dict.fromkeys(text for _, text in batch.texts))
-        vectors = dict(zip(distinct, self.embedder.embed(distinct), strict=True))
+        vectors = dict(zip(distinct, embedder.embed(distinct), strict=True))
         self.store.set_vectors(
             [
                 Entity(each.urn, each.payload, vector=vectors[text])
@@ -159,7 +167,7 @@ class EmbeddingStage:
                 if any(vectors[text])  # a zero vector has no cosine
             ],
             tenant,
-            model=self.embedder.model,
+            model=embedder.model,
             through=batch.through,
         )
         return len(batch.texts)

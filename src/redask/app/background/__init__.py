@@ -1,1 +1,1 @@
-"""What a server does on its own, each in a thread: applying policies, following other nodes."""
+"""What a server does on its own, each in a thread: policies, embedding, following nodes."""

@@ -67,6 +67,6 @@ def _show(report: dict[str, Any]) -> None:
     for warning in report["warnings"]:
         echo(f"WARNING {warning}")
     if report["embedding"]["pending"]:
-        echo("not everything is embedded: `redask reembed --pending` goes on with it")
+        echo("not everything is embedded: `redask embed` goes on with it")
     if not report["problems"] and not report["warnings"]:
         echo("all is well")

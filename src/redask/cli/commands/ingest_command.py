@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 @click.command("ingest")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--collection", help="Where it goes, instead of the names of folders and files.")
-@click.option(
-    "--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed --pending`)."
-)
+@click.option("--no-wait", is_flag=True, help="Leave embedding for later (`redask embed`).")
 @click.option("--strict", is_flag=True, help="End with 2 if no reader is for a file, too.")
 @click.option("--follow-symlinks", is_flag=True, help="Read what symlinks out of a folder lead to.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -84,11 +82,8 @@ def _embed(opened: "OpenDatabase") -> None:
             told = True
         line(done, total)
 
-    try:
+    with line.interruptible():
         opened.embed(progress=progress)
-    except KeyboardInterrupt:
-        echo("\nnot everything is embedded yet: `redask reembed --pending` goes on", err=True)
-        sys.exit(130)
 
 
 @contextmanager

@@ -11,10 +11,12 @@
 import ipaddress
 import re
 
+from redask.core.text import compiled_later
+
 _DOUBLED = dict(zip("0123456789", (0, 2, 4, 6, 8, 1, 3, 5, 7, 9), strict=True))
 SPACES = " \u00a0\u2007\u2009\u202f"
 DASHES = "\\-\u2010\u2011\u2012\u2013"  # for a class of a pattern
-_GAPS = re.compile(f"[{SPACES}{DASHES}.]")
+_GAPS = compiled_later(f"[{SPACES}{DASHES}.]")
 # the beginning of a network's numbers, and how long they are
 _NETWORKS = (
     (re.compile("4"), (13, 16)),

@@ -20,7 +20,7 @@ from enum import Enum
 from typing import NoReturn
 
 from redask.core.errors import BadStatement
-from redask.core.text import codepoint
+from redask.core.text import codepoint, compiled_later
 from redask.core.values import shown
 
 
@@ -49,7 +49,7 @@ class Token:
 
 _SPACE = re.compile(r"(?:[ \t\n\r\f\v]|--[^\n]*)+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_TOKEN = re.compile(
+_TOKEN = compiled_later(
     r"""(?P<word>[A-Za-z_][A-Za-z0-9_]*+)
       | (?P<quoted>"[^"]*+(?:""[^"]*+)*+")
       | (?P<string>'[^']*+(?:''[^']*+)*+')

@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from redask.core.equivalence import units
 from redask.core.equivalence.quantity_syntax import is_code
+from redask.core.text import compiled_later
 
 __all__ = ["Identifier", "find_identifiers"]
 
@@ -33,7 +34,7 @@ class Identifier:
 
 # Latin and Greek; scripts without spaces have no tokens
 _LETTERS = "a-zµÀ-ÖØ-öø-ɏΑ-ω"
-_TOKEN = re.compile(
+_TOKEN = compiled_later(
     r"(?:(?!isbn)[a-z]++[,.;]?\s++)++"  # plain words, many at once
     r"|(?P<url>(?:https?://|www\.)[^\s<>\"“”]++)"
     r"|(?P<isbn>isbn(?:-1[03])?:? ?(?P<digits>[0-9][0-9 -]{8,16}[0-9x])(?![0-9a-z]))"
@@ -41,10 +42,12 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
-_DOTTED_NUMBER = re.compile(r"v?[0-9]{1,9}(?:\.[0-9]{1,9}){2,8}(?:[-+][0-9a-z.]+)?", re.IGNORECASE)
+_DOTTED_NUMBER = compiled_later(
+    r"v?[0-9]{1,9}(?:\.[0-9]{1,9}){2,8}(?:[-+][0-9a-z.]+)?", re.IGNORECASE
+)
 _VERSION = re.compile(r"v[0-9]{1,9}(?:\.[0-9]{1,9}){0,8}", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[a-z0-9_/-]*[a-z0-9_-]{2}\.[a-z]{2,5}")
-_QUANTITY = re.compile(
+_QUANTITY = compiled_later(
     r"[0-9][0-9.,]*(?:[-/][0-9][0-9.,]*)?[-–]?(?:(?:st|nd|rd|th|s|x|e[0-9]{1,3}|am|pm|h[0-9]{2})|(?P<unit>[a-zµμ²³]{1,12})(?P<rest>(?:-[a-z]+)+|/.*)?)",
     re.IGNORECASE,
 )

@@ -17,15 +17,14 @@ them as found if either the moment or the quantity is. Times of day and dates ar
 unless written as one timestamp. Years have no century unless written out, but in 12/03/19.
 """
 
-import re
-
 from redask.core.equivalence import calendar_words, moment_forms
 from redask.core.equivalence.lower_case import lower
 from redask.core.equivalence.moment_forms import Moment, Point
+from redask.core.text import compiled_later
 
 __all__ = ["Moment", "Point", "find", "same"]
 
-_RANGE = re.compile(r"\s?(?:[-–—‐‑]|to|until|till|through|and|bis)\s?(?:the )?")
+_RANGE = compiled_later(r"\s?(?:[-–—‐‑]|to|until|till|through|and|bis)\s?(?:the )?")
 _MAX_GAP = 12
 
 

@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from redask.core.text import compiled_later
+
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -43,12 +45,12 @@ ORDINALS: dict[str, int] = {
 _MULTIPLIERS = {"dozen": 12, "hundred": 100, **_SCALES}
 
 
-_WORD = re.compile(r"(?P<join> and | ?[-‐‑] ?| )?(?P<word>[a-z]{1,12})(?![a-z])")
+_WORD = compiled_later(r"(?P<join> and | ?[-‐‑] ?| )?(?P<word>[a-z]{1,12})(?![a-z])")
 _PRONOUN_BEFORE = re.compile(
     r"(?<![a-z])(?:no|any|every|each|some|the|this|that|which|another|either"
     r"|neither|only|last)[ -]\Z"
 )
-_PRONOUN_AFTER = re.compile(
+_PRONOUN_AFTER = compiled_later(
     r" (?:of|another|or|who|that|which|can|could|should|must|may|might|would|has|is|to|day|by one"
     r"|and the same|and only|such|side|'s)(?![a-z])|['’.,;:)]"
 )

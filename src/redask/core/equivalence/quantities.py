@@ -32,10 +32,11 @@ from fractions import Fraction
 
 from redask.core.equivalence.lower_case import lower
 from redask.core.equivalence.quantity_syntax import Measure, Quantity, read_all
+from redask.core.text import compiled_later
 
 __all__ = ["Measure", "Quantity", "find", "outside", "same"]
 
-_RANGE = re.compile(r"\s?(?:[-–—‐‑~]|to|through|bis|\+/-|\+-|±|[x×])\s?")
+_RANGE = compiled_later(r"\s?(?:[-–—‐‑~]|to|through|bis|\+/-|\+-|±|[x×])\s?")
 _LAST = re.compile(r"\s?,?\s?(?:and|or|und|oder|versus|vs\.?)\s?")
 _COMMA = re.compile(r"\s?,\s?")
 _IN = (" in ", " out of ")

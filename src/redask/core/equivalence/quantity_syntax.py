@@ -83,28 +83,26 @@ _VULGAR = {"½": (1, 2), "¼": (1, 4), "¾": (3, 4), "⅓": (1, 3), "⅔": (2, 3
 }  # fmt: skip
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
 
-_SEPARATORS = f",.·'’{numerals.SPACES}"
-_NUMBER_WORDS = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
-_FIRST_WORD = re.compile(r"[a-z]+")
-_FOLLOWERS = {
-    found[0]
-    for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
-    for name in table
-    if (found := _FIRST_WORD.match(name.lower()))
-}
-# after most numbers is neither a part of them nor a unit
-_NOTHING_AFTER = (
-    rf"(?=[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z)"
-)
-_ANCHOR = compiled_later(  # digits first, then one look behind for all others: so it is fast
-    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)(?:{_NOTHING_AFTER}(?P<alone>))?"
-    rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
-    r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
-    r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
-)
+
+def _anchor() -> str:
+    """Digits first, then one look behind for all others. After most is no part and no unit."""
+    names = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
+    tables = (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
+    found = (re.match("[a-z]+", name.lower()) for table in tables for name in table)
+    units_next = units.longest_first(each[0] for each in found if each)
+    nothing_after = rf"(?=[,;:)\]\".](?! ?or )| (?!{units_next}(?![a-z]))[a-z]{{2}}|\Z)"
+    return (
+        rf"(?P<digits>[0-9]++(?:[,.·'’{numerals.SPACES}][0-9]++)*+)(?:{nothing_after}(?P<alone>))?"
+        rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{names}"
+        r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
+        r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
+    )
+
+
+_ANCHOR = compiled_later(_anchor)
 _DIGITS = re.compile(r"[0-9]+")
 _AFTER_NUMBER = re.compile(r"[0-9] \Z")
-_SPACED = re.compile(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
+_SPACED = compiled_later(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
 _CURRENCY = compiled_later(
     rf"(?:(?<![A-Za-z])(?:{units.longest_first(units.CURRENCY_SYMBOLS)}))[ {numerals.SPACES}]?\Z"
 )
@@ -122,7 +120,7 @@ _ROUGHLY = compiled_later(
 _STRICTLY = (" than", " als", " de")
 _OR_SO = re.compile(r"\+(?![/\d)-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])")
-_EXPONENT = re.compile(
+_EXPONENT = compiled_later(
     r"e([+−-]?[0-9]{1,3})(?![0-9a-z])"
     r"| ?[x×·⋅*] ?10 ?(?:\^ ?|\*\* ?|\((?=[+−-]?[0-9]{1,3}\)))?"
     r"([+−-]?[0-9]{1,3}(?![0-9])|[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})\)?"
@@ -141,11 +139,13 @@ _JOIN = rf"(?:[ {numerals.SPACES}]?[-–‐‑][ ]?|[ {numerals.SPACES}])?"
 _LETTERS = [name for name in units.SYMBOLS if name[-1].isalnum()]
 _SIGNS = [name for name in units.SYMBOLS if not name[-1].isalnum()]
 _SYMBOL = compiled_later(
-    rf"(?P<join>{_JOIN})(?P<name>(?:{units.longest_first(_LETTERS)})(?![A-Za-z0-9µ²³'’])"
-    rf"|{units.longest_first(_SIGNS)})"
+    lambda: (
+        rf"(?P<join>{_JOIN})(?P<name>(?:{units.longest_first(_LETTERS)})(?![A-Za-z0-9µ²³'’])"
+        rf"|{units.longest_first(_SIGNS)})"
+    )
 )
 _WORD = compiled_later(
-    rf"(?P<join>{_JOIN})(?P<name>{units.longest_first(tuple(units.WORDS))})(?![a-z])"
+    lambda: rf"(?P<join>{_JOIN})(?P<name>{units.longest_first(units.WORDS)})(?![a-z])"
 )
 _PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
 _NAME_BEFORE = re.compile(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")

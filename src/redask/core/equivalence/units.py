@@ -258,13 +258,18 @@ CURRENCY_SYMBOLS = tuple(
 
 def longest_first(names: Iterable[str]) -> str:
     """A pattern of the names, as a tree of their letters, that tries the longest first."""
+    return _letter_tree(sorted(set(names)))
+
+
+def _letter_tree(names: list[str]) -> str:
+    """The pattern of sorted names, each once."""
+    if len(names) < 2:
+        return "".join(map(re.escape, names))
     branches: dict[str, list[str]] = {}
-    for name in sorted(set(names)):
+    for name in names:
         branches.setdefault(name[:1], []).append(name[1:])
     ends = branches.pop("", None) is not None
-    tree = "|".join(re.escape(first) + longest_first(rest) for first, rest in branches.items())
-    if not tree:
-        return ""
+    tree = "|".join(re.escape(first) + _letter_tree(rest) for first, rest in branches.items())
     return f"(?:{tree}|)" if ends else f"(?:{tree})" if len(branches) > 1 else tree
 
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from redask.core import languages
 from redask.core.rules import terms
-from redask.core.text import lower
+from redask.core.text import compiled_later, lower
 from redask.index.analysis import payload_text, spellings
 from redask.index.analysis.vocabulary import (
     CHUNK,
@@ -60,7 +60,7 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003134f"
 )
-_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+_UNSPACED_RUN = compiled_later(f"[{UNSPACED}]+")
 # ASCII bytes to lower-case letters, digits and apostrophes; all others to blanks.
 _ASCII_LETTERS = bytes(
     ord(chr(byte).lower()) if chr(byte).isalnum() or byte == ord("'") else 32 for byte in range(128)
@@ -70,7 +70,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 # Text with combining marks or scripts without spaces: everything but Latin, Greek, Cyrillic and
 # common signs, and the one letter that gets a mark when it is lower-cased. In other text a
 # simpler pattern finds the same words three times as fast.
-_COMPLEX = re.compile(
+_COMPLEX = compiled_later(
     "[\u0130\u0300-\u036f\u0483-\u0489\u0590-\u1fff\u20d0-\u20ff\u2de0-\U0010ffff]"
 )
 _QUESTION = 4_096  # characters of a text whose words are remembered

@@ -11,13 +11,13 @@ A phrase adds its weight in the same way, with its frequency in the text as writ
 the least frequency of its words: a phrase never adds more than its words do.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from redask.core.text import compiled_later
 from redask.index.analysis.analyzer import UNSPACED, Phrase, Term
 from redask.index.forward.entries import I64, HashedRows
 from redask.index.lexical.term_counts import TermCounts
@@ -27,7 +27,7 @@ B = 0.75
 
 F64 = npt.NDArray[np.float64]
 Matches = npt.NDArray[np.bool_]
-_LETTER = re.compile(rf"[^\W{UNSPACED}]")  # of a script with spaces between its words
+_LETTER = compiled_later(rf"[^\W{UNSPACED}]")  # of a script with spaces between its words
 ReadTexts = Callable[[Sequence[str]], dict[str, str]]  # URNs → texts visible to the caller
 
 

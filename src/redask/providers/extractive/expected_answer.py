@@ -29,6 +29,7 @@ from collections.abc import Collection
 from enum import StrEnum
 
 from redask.core.rules import terms
+from redask.core.text import compiled_later
 
 
 class AnswerType(StrEnum):
@@ -54,7 +55,7 @@ _STEPS = re.compile(
     r"|\b(?:what|which) (?:is the )?commands?\b",
     re.IGNORECASE,
 )
-_LIST = re.compile(
+_LIST = compiled_later(
     r"^\W{0,4}(?:list|enumerate|name)\b|\bdiff(?:er|erences?|erent)\b|\bcompare"
     r"|\b(?:what|which) (?:\w{1,32} ){0,3}?(?:are|were)\b"
     r"|\b(?:what|which) (?:information|details|documents?|steps|conditions|requirements)\b"
@@ -89,7 +90,7 @@ _DEFAULT = re.compile(
     r"|\(default\b|\[default",
     re.IGNORECASE,
 )
-_DEFAULT_IS = re.compile(
+_DEFAULT_IS = compiled_later(
     r"\bdefault\b[^.;]{1,80}?\b(?:is|are|to|of|at)\b[^.;]{1,60}?"
     r"(?:[0-9`]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)",
     re.IGNORECASE,
@@ -117,11 +118,11 @@ _NOUNS = {
         "city company country people person place region state team".split(), AnswerType.NAME
     ),
 }
-_DATE = re.compile(
+_DATE = compiled_later(
     r"\b(?:1[0-9]{3}s?|20[0-9]{2}s?|[0-9]{1,2}(?:st|nd|rd|th)|centur(?:y|ies)|decades?"
     r"|January|February|March|April|May|June|July|August|September|October|November|December)\b"
 )
-_NUMBER = re.compile(
+_NUMBER = compiled_later(
     r"[0-9][0-9.,]{0,32}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter|dozen|once"
     r"|twice)\b"

@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from redask.core.rules import terms
+from redask.core.text import compiled_later
 from redask.providers.extractive.excerpts import Excerpt, QuotableSource
 
 MIN_GAIN = 0.12
@@ -40,7 +41,7 @@ _VERB = re.compile(
     r"|Provides|Removes|Returns|Runs|Sets|Shows|Specifies|Stores|Takes|Tells|Uses)\b"
 )
 _DECLARED = re.compile(r"--?\w[\w-]{0,60}|[A-Za-z]\w{0,60}(?:[_.:]{1,2}\w{1,60}){1,8}(?:\(\))?")
-_ENDS = re.compile(r"[.!?…][\"'”’»)\]]{0,4}$")
+_ENDS = compiled_later(r"[.!?…][\"'”’»)\]]{0,4}$")
 _INNER_END = re.compile(r"[.!?…。！？](?:\s|$)")
 _DATED = re.compile(r"\b(?:1[0-9]|20)[0-9]{2}\b|\b[0-9]{1,4}\.[0-9]{1,4}")
 _ASKS_WHEN = re.compile(r"\b(?:when|version|release|year|date|since)\b", re.IGNORECASE)

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from redask.core.rules.grounding.splitting import sentence_ends
+from redask.core.text import compiled_later
 
 _OPENING = re.compile(r"(\\*+)\[\^")
 _WORD = re.compile(r"[^\W_]")
-_LEAD_END = re.compile(r"[\s.:…：]{1,8}$")
+_LEAD_END = compiled_later(r"[\s.:…：]{1,8}$")
 
 
 @dataclass(frozen=True, slots=True)

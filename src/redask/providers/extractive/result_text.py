@@ -22,6 +22,7 @@ from decimal import Decimal
 from typing import Any
 
 from redask.core.model import Source
+from redask.core.text import compiled_later
 from redask.providers.extractive import quotation
 from redask.providers.extractive.text_blocks import one_line
 
@@ -33,7 +34,7 @@ _COUNTED_IN = "counted in"  # the label of `told_results.COUNTED_IN`
 _QUERY = "urn:reddb:query:"
 _AGGREGATES = {"avg": "average", "max": "largest", "min": "smallest", "sum": "total"}
 _MIDNIGHT = re.compile(r"(?<=\A[0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00\Z")  # a date, no time
-_STOP = re.compile(r"[.!?…。！？]\s")  # more than one sentence: the marker would cover the last
+_STOP = compiled_later(r"[.!?…。！？]\s")  # more than one sentence: the marker would cover the last
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 

@@ -8,20 +8,20 @@ The words are those of `rules.terms`. Tokens are for comparison only, never quot
 serves one question, and so one thread: a stemmer must not be shared between threads.
 """
 
-import re
 import unicodedata
 from itertools import pairwise
 
 import Stemmer  # type: ignore[import-not-found]  # PyStemmer ships no types
 
 from redask.core.rules import terms
+from redask.core.text import compiled_later
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 )
 _MIN_JOINED = 5
-_UNSPACED_RUN = re.compile(f"([{_UNSPACED}]+)")
+_UNSPACED_RUN = compiled_later(f"([{_UNSPACED}]+)")
 
 
 class Tokenizer:

@@ -10,10 +10,10 @@ answer must be made of data, and be the same for equal data:
                 nor a date that is spelt 'today'
 """
 
-import re
 from collections.abc import Sequence
 
 from redask.core.planning.plan_schema import PlanSchema
+from redask.core.text import compiled_later
 
 _UNSTABLE = frozenset(
     """clock_timestamp current_catalog current_database current_date current_query current_role
@@ -24,7 +24,7 @@ _UNSTABLE = frozenset(
 )
 _OPENING = frozenset(("select", "table", "with"))
 _TODAY = frozenset(("now", "today", "tomorrow", "yesterday"))
-_TOKEN = re.compile(
+_TOKEN = compiled_later(
     r"\"(?:[^\"]|\"\")*+\"|'(?P<text>(?:[^']|'')*+)'|(?P<word>[A-Za-z_][A-Za-z_0-9$]*+)"
 )
 

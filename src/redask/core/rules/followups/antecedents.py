@@ -21,6 +21,7 @@ from itertools import pairwise
 from redask.core.rules.followups import spoken_words
 from redask.core.rules.followups.leaning import AnaphorKind
 from redask.core.rules.followups.spoken_words import AUXILIARIES, PREPOSITIONS
+from redask.core.text import compiled_later
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,16 @@ _THING_HEADS = (
     r"manufacturer|label|team|customer|vendor|project|successor|predecessor"
 )
 _ATTRIBUTE = r"(?:what|who|where)(?: is|'s| was| are| were) (?:the )?(?:\w+ ){{0,3}}(?:{})\b"
-_ASKS_PLACE = re.compile(
+_ASKS_PLACE = compiled_later(
     rf"where\b|{_ATTRIBUTE.format(_PLACE_HEADS)}|(?:which|what) (?:{_PLACE_HEADS})\b"
 )
-_ASKS_PERSON = re.compile(
+_ASKS_PERSON = compiled_later(
     rf"who(?:m|se)?\b|{_ATTRIBUTE.format(_PERSON_HEADS)}|(?:which|what) (?:person|employee)\b"
 )
 _NAMED_HEADS = f"{_PLACE_HEADS}|{_THING_HEADS}"
-_ASKS_THING = re.compile(rf"{_ATTRIBUTE.format(_NAMED_HEADS)}|which\b|what (?:{_NAMED_HEADS})\b")
+_ASKS_THING = compiled_later(
+    rf"{_ATTRIBUTE.format(_NAMED_HEADS)}|which\b|what (?:{_NAMED_HEADS})\b"
+)
 _ABOUT_A_NAME = re.compile(
     r"who(?: is|'s| was) (?!the |a |an |in )|(?:who|what|when|where|why|how) (?:did|does|do) "
 )

@@ -25,6 +25,7 @@ from redask.core.rules.followups.spoken_words import (
     QUESTION_WORDS,
     SpokenWord,
 )
+from redask.core.text import compiled_later
 
 
 class AnaphorKind(Enum):
@@ -81,7 +82,7 @@ _THINGS_NAMED = frozenset(
 _BEHIND_A_DEMONSTRATIVE = frozenset(
     "apply mean means work works happen happened include included start started end ended".split()
 )
-_EXPLETIVE = re.compile(
+_EXPLETIVE = compiled_later(
     r"\b(?:time|day|date) is it\b"
     r"|\bit (?:is |be |was |also |really )?(?:possible|true|ok|okay|allowed|legal|necessary|safe|"
     r"better|best|normal|worth|common|mandatory|required|correct|likely|raining|snowing|cold|hot|"
@@ -89,19 +90,19 @@ _EXPLETIVE = re.compile(
     r"|\bit (?:takes?|took|costs?|means?|matters?|helps?|makes? sense|seems?|appears?|happens?) "
     r"(?:me |us |you )?(?:to|that|if|whether|when|for)\b"
 )
-_INSTEAD = re.compile(
+_INSTEAD = compiled_later(
     r"(?:(?:and|or|but|so|ok|okay|then)[, ]{1,2})?"
     r"(?:what|how) about (?P<about>.{1,200}?)|(?:and |the )?same for (?P<same>.{1,200}?)"
     r"|(?:and|or|also|but)[, ]{1,2}(?P<and>.{1,200}?)",
     re.IGNORECASE,
 )
-_WORD_ALONE = re.compile(
+_WORD_ALONE = compiled_later(
     r"(?:(?:and|but|so)[, ]{1,2})?(?P<word>why|when|where|how|how many|how much|which|which ones|"
     r"which one|since when|by whom|until when|how often|how long|where to|where from|to where|"
     r"from where|from when|with whom|for whom|at what time)(?: exactly| precisely)?",
     re.IGNORECASE,
 )
-_COUNT = re.compile(
+_COUNT = compiled_later(
     r"(?:(?:and|but|so)[, ]{1,2})?(?P<count>how many|which) "
     r"(?P<rest>(?:are|were|is|was|have|had|has|do|did|will) .{1,300})",
     re.IGNORECASE,

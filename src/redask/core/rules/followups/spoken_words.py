@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from redask.core.rules import terms
 from redask.core.rules.grounding import names as proper_names
 from redask.core.rules.grounding import stems
+from redask.core.text import compiled_later
 
-_WORD = re.compile(r"[^\W_]++(?:['’.\-][^\W_]++)*+")
-_QUOTED = re.compile(
+_WORD = compiled_later(r"[^\W_]++(?:['’.\-][^\W_]++)*+")
+_QUOTED = compiled_later(
     r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|`[^`\n]{1,200}`|(?<!\w)\'[^\'\n]{2,200}\'(?!\w)'
 )
 _MARKER = re.compile(r"\s?\[\^[0-9]{1,10}\]")

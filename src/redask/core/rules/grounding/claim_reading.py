@@ -12,8 +12,9 @@ from redask.core.equivalence.identifiers import Identifier, find_identifiers
 from redask.core.rules.grounding import names, stems, value_tokens
 from redask.core.rules.grounding.names import Name
 from redask.core.rules.grounding.value_tokens import ValueToken
+from redask.core.text import compiled_later
 
-_QUOTED = re.compile(
+_QUOTED = compiled_later(
     r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«([^»\n]{1,400})»'
     r"|``([^`'\n]{1,400})(?:''|``)"
 )

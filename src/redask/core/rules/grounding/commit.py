@@ -20,17 +20,18 @@ from collections.abc import Sequence
 from redask.core.rules.grounding.claims import Claim
 from redask.core.rules.grounding.splitting import answer_blocks
 from redask.core.rules.grounding.splitting.answer_blocks import BlockKind
+from redask.core.text import compiled_later
 
 _MARKER = re.compile(r"\[\^([0-9]{1,10}+)\]")
-_SENTENCE_END = re.compile(r"\n|[。！？]|[.!?…][\"'”’»)\]*_]{0,8}+(?=\s)")
+_SENTENCE_END = compiled_later(r"\n|[。！？]|[.!?…][\"'”’»)\]*_]{0,8}+(?=\s)")
 _BLANK = re.compile(r"\s")
-_ENDED = re.compile(
+_ENDED = compiled_later(
     r"(?:[.!?…。！？][\"'”’»)*_]{0,8}+|\n)[ \t]{0,8}+(?:\[\^[0-9]{1,10}+\]\s{0,8}+)*+\Z"
 )
 _WINDOW = 16
 _BEFORE = 96
 # a word that is complete, after what may have ended a sentence
-_NEXT_WORD = re.compile(r"(?:[.!?…\])\"'”’»*_]\s{1,16}+|[。！？」』）\n]\s{0,16}+)\S{1,64}+\s")
+_NEXT_WORD = compiled_later(r"(?:[.!?…\])\"'”’»*_]\s{1,16}+|[。！？」』）\n]\s{0,16}+)\S{1,64}+\s")
 _EXAMINED_OFTEN = 512
 
 

@@ -14,10 +14,12 @@ two. Linear in the text: every pattern is anchored or bounded, and what is held 
 
 import re
 
+from redask.core.text import compiled_later
+
 _BETWEEN = r"[ \t]{0,2}+,[ \t]{0,2}+\^?+"
 _NUMBERS = rf"[0-9]{{1,10}}+(?:{_BETWEEN}[0-9]{{1,10}}+)"
 _GROUP = re.compile(rf"\[\^({_NUMBERS}{{1,31}}+)\]")
-_TOKEN = re.compile(
+_TOKEN = compiled_later(
     r"(?:\\[\s\S])++"
     rf"|\[\^(?P<numbers>{_NUMBERS}{{1,31}}+)\]"
     r"|\[\^[^\]\n]{0,16}+\]"

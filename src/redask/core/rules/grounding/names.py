@@ -10,17 +10,17 @@ A word of a name is compared by its form, so accents, case and `'s` do not matte
 takes German and Germany for the same, `initials` is what an acronym would be (who).
 """
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from redask.core.rules.grounding.stems import STOP_WORDS
+from redask.core.text import compiled_later
 
 LONGEST = 8
 _BETWEEN = (" ", "-")
 _POINTS = (". ", ".")
 _ABBREVIATION = 3
-_OPENS = re.compile(r"[.!?:;…|\n*#>\"“‘(]")
+_OPENS = compiled_later(r"[.!?:;…|\n*#>\"“‘(]")
 _NO_NAMES = STOP_WORDS | frozenset("lrb rrb lsb rsb".split())  # brackets in treebanks
 _LONGER_BY = 3
 _SHORTEST = 4

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from redask.core.rules.terms import ENGLISH
+from redask.core.text import compiled_later
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -25,7 +26,7 @@ _UNSPACED = (
 )
 _ASCII = re.compile(r"[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
 _LETTERS = rf"(?:(?![{_UNSPACED}])[^\W_][\u0300-\u036f]*+)++"
-_ANY = re.compile(rf"[{_UNSPACED}]|{_LETTERS}(?:['’ʼ]{_LETTERS})*+")
+_ANY = compiled_later(rf"[{_UNSPACED}]|{_LETTERS}(?:['’ʼ]{_LETTERS})*+")
 ROOT = 6
 _LONGEST = 64
 _KEPT = 1 << 15

@@ -14,11 +14,12 @@ import json
 import re
 
 from redask.core.rules.grounding import stems
+from redask.core.text import compiled_later
 
 _SUSPECT = re.compile(r":null\b|[A-Za-z0-9+/]{32}")
 _HEX = re.compile(r"(?:[0-9a-f]{32,}|[0-9A-F]{32,})")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==")
-_PREFIX = re.compile(r"(?:md5|sha-?[0-9]{1,3}|blake2[bs]|crc)[:\-]", re.IGNORECASE)
+_PREFIX = compiled_later(r"(?:md5|sha-?[0-9]{1,3}|blake2[bs]|crc)[:\-]", re.IGNORECASE)
 _KEY_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _LONGEST = 256
 

@@ -15,12 +15,14 @@ from it is decided in `embedding.embedding_text`. It takes linear time on any te
 
 import re
 
+from redask.core.text import compiled_later
+
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _LETTER = rf"[^\W\d_{_UNSPACED}]"
 _TOKEN = re.compile(r"\S+")
 _CODE_SIGN = re.compile(r"[\d_@\\]|://")
-_RUN = re.compile(rf"[{_UNSPACED}]{{2}}")
-_LETTERS = re.compile(rf"{_LETTER}{{2,}}")
+_RUN = compiled_later(rf"[{_UNSPACED}]{{2}}")
+_LETTERS = compiled_later(rf"{_LETTER}{{2,}}")
 _CAPITALS = 5
 _LONGEST = 40  # letters of one word; longer runs are keys
 _NO_WORDS = frozenset("true false yes no null none nil nan na".split())

@@ -10,12 +10,14 @@ the marks around them. Every pattern is bounded.
 
 import re
 
+from redask.core.text import compiled_later
+
 MOST_LINES = 60
 _FENCE = "```"
 _SETTINGS = frozenset(("yaml", "toml", "ini"))
 _SETTING = re.compile(r"[\w.\"'-]{1,80} ?[:=] ?\S.{0,300}$")
-_COMMENT = re.compile(r"(?:#+|//+|--+|;+|/\*+|\*+)!? {0,4}(?=\S)")
-_OPENS = re.compile(r"[rRuUbBfF]{0,2}(\"\"\"|''')")
+_COMMENT = compiled_later(r"(?:#+|//+|--+|;+|/\*+|\*+)!? {0,4}(?=\S)")
+_OPENS = compiled_later(r"[rRuUbBfF]{0,2}(\"\"\"|''')")
 _WORDS = re.compile(r"[^\W\d_]{2,}[^\w\n]{1,3}[^\W\d_]{2,}")
 
 

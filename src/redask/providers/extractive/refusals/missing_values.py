@@ -13,9 +13,11 @@ Every pattern is bounded.
 import re
 from collections.abc import Iterable, Sequence
 
+from redask.core.text import compiled_later
+
 _MARKED = re.compile(r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)|https?://\S{1,500}")  # code, links
 _KINDS = tuple(  # what is asked for, and what a text with it has
-    (re.compile(asked, re.IGNORECASE), re.compile(held, re.IGNORECASE))
+    (compiled_later(asked, re.IGNORECASE), compiled_later(held, re.IGNORECASE))
     for asked, held in (
         (
             r"\b(?:tele)?phone numbers?\b",
@@ -35,7 +37,7 @@ _COSTS = re.compile(
     r"|\bwhat (?:is|are|does|do)\b[^?]{0,200}?\b(price|cost)s?\b",
     re.IGNORECASE,
 )
-_MONEY = re.compile(
+_MONEY = compiled_later(
     r"[$€£¥₹] ?[0-9]|[0-9] ?[$€£¥₹]|\b(?:free|gratis|no (?:charge|fee|cost)|without charge)\b"
     r"|[0-9] ?(?:USD|EUR|GBP|CHF|JPY|dollars?|euros?|pounds?|cents?|yen)\b",
     re.IGNORECASE,

@@ -47,7 +47,7 @@ from redask.core import languages, token_count
 from redask.core.rules import terms
 from redask.core.rules.grounding import polarity, refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
-from redask.core.text import lower
+from redask.core.text import compiled_later, lower
 from redask.providers.extractive import expected_answer
 from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.merits import line_merits
@@ -89,7 +89,7 @@ _PERIOD = re.compile("[0-9]{3,4}s|[0-9]{1,4}[-–][0-9]{1,4}")  # the 1700s, 4-5
 _IDENTIFIER = re.compile("[0-9]|[A-Za-z]_[A-Za-z]")
 _RESPELT = 0.9  # an identifier that similar to one of the sources has a typing error
 _NOUN = r"((?:[\w-]{1,30}\s){0,2}?[\w-]{1,30})"
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = compiled_later(
     rf"\b(?:what|which|who)(?:\s(?:is|are|was|were)|['’]s)\s(?:the\s)?{_NOUN}\sof\b"
     rf"|\b(?:what|which)\s{_NOUN}\s(?:does|do|did|has|have|had)\b"
     rf"|\w['’]s\s{_NOUN}\s?\??$",

@@ -13,9 +13,11 @@ beginning and has bounded parts, so time is linear in the sentence.
 
 import re
 
+from redask.core.text import compiled_later
+
 _WORD = re.compile(r"[^\W_]")
 _QUESTION = re.compile(r"[?？][\"'“”’»)\]*_ ]*+$")
-_COURTESY = re.compile(
+_COURTESY = compiled_later(
     r"(?:(?:hello|hi|hey|dear|greetings|good (?:morning|afternoon|evening)|sure|certainly"
     r"|of course|absolutely|great question|good question|thanks?|you're welcome"
     r"|(?:best|kind|warm) (?:regards|wishes)|regards|sincerely|cheers)\b(?:[ ,]++[a-z']++){0,6}+"
