@@ -24,6 +24,7 @@ from redask.app.parts import (
     background_of,
     embedded_text,
     embedder_of,
+    index_of,
     log_writers,
     open_backend,
     provider_pool,
@@ -334,7 +335,7 @@ def _build(
     backend = opened.enter_context(closing(open_backend(row, str(location), chosen)))
     budget = Budget(chosen.limits, backend.ledger, clock, chosen.budget)
     maker = embedder_of(chosen, embedder, budget)
-    index = SearchIndex(directory / "index", backend.store, chosen.limits.timeout_ms)
+    index = index_of(directory, backend, chosen, serving=serving)
     stage = EmbeddingStage(backend.store, maker, embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
     workers, selects = Workers(_THREADS, "redask"), Workers(WAITING_THREADS, "redask-select")
@@ -343,8 +344,8 @@ def _build(
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing, attached = sealing_of(backend, chosen, clock), sync_of(backend, stage, serving=leads)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
-    relabelling, followed = background_of(backend, made, index, opened, chosen, leads=leads)
-    threads = distinct(followed, asking.threads, workers, selects)
+    relabelling, own = background_of(backend, made, index, opened, chosen, leads=leads)
+    threads = distinct(*own, asking.threads, workers, selects)
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from redask.app.attached.attached_parts import AttachedSync, AttachedTables
 from redask.app.background.following_thread import FollowingThread
 from redask.app.background.relabelling_thread import RelabellingThread
+from redask.app.background.snapshot_thread import SnapshotThread
 from redask.app.settling import Settling
 from redask.core import languages
 from redask.core import settings as choices
@@ -44,6 +45,8 @@ from redask.engine.spending.embedding_meter import LedgerMeter
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer
+from redask.index.snapshots.index_snapshots import IndexSnapshots
+from redask.index.snapshots.snapshot_places import place_of
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.identity.authorization_server import AuthorizationServer
@@ -180,10 +183,45 @@ def background_of(
     chosen: choices.Settings,
     *,
     leads: bool,
-) -> tuple[RelabellingThread, FollowingThread | None]:
+) -> tuple[RelabellingThread, tuple[FollowingThread | SnapshotThread | None, ...]]:
     """What a server does on its own, in the process that leads."""
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
-    return relabelling, following_of(backend, selector, index, opened, chosen if leads else None)
+    followed = following_of(backend, selector, index, opened, chosen if leads else None)
+    return relabelling, (followed, keeping_of(backend, index, opened, chosen) if leads else None)
+
+
+def index_of(
+    directory: Path, backend: Backend, chosen: choices.Settings, *, serving: bool
+) -> SearchIndex:
+    """The search index; in a server it begins with snapshots, where there are any."""
+    index = SearchIndex(directory / "index", backend.store, chosen.limits.timeout_ms)
+    if serving and (snapshots := snapshots_of(backend, index, chosen)):
+        for tenant in filter(chosen.serving.serves, backend.store.tenants()):
+            snapshots.start_from(tenant)
+    return index
+
+
+def snapshots_of(
+    backend: Backend, index: SearchIndex, chosen: choices.Settings
+) -> IndexSnapshots | None:
+    """Copies of the index that nodes share; None where the settings name no place."""
+    if chosen.serving.snapshots is None:
+        return None
+    place = place_of(chosen.serving.snapshots)
+    return IndexSnapshots(index, backend.store, backend.store.edge_key, place)
+
+
+def keeping_of(
+    backend: Backend, index: SearchIndex, opened: ExitStack, chosen: choices.Settings
+) -> SnapshotThread | None:
+    """Who keeps them up to date."""
+    snapshots = snapshots_of(backend, index, chosen)
+    if snapshots is None:
+        return None
+    serves, tenants = chosen.serving.serves, backend.store.tenants
+    made = SnapshotThread(lambda: list(filter(serves, tenants())), snapshots.keep)
+    opened.callback(made.close, 0.0)
+    return made
 
 
 def settling_of(
