@@ -15,9 +15,9 @@ import os
 import random
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -122,7 +122,9 @@ def measure_asks(url: str, token: str, nodes: int, count: int) -> None:
             stack.enter_context(Node(Path(f"{url}&application_name=node{number}")))
             for number in range(nodes)
         ]
-        wires = [Wire(served[each % nodes].port, token) for each in range(max(WIDTH, nodes))]
+
+        def connected() -> list[Wire]:
+            return [Wire(served[each % nodes].port, token) for each in range(WIDTH)]
 
         def ask(wire: Wire, number: int) -> None:
             chance = random.Random(f"{nodes}/{number}")
@@ -131,25 +133,23 @@ def measure_asks(url: str, token: str, nodes: int, count: int) -> None:
             if b"200 OK" not in reply[:20]:
                 raise SystemExit(f"no answer: {reply[:300]!r}")
 
-        for number, wire in enumerate(wires):
-            for again in range(2):
-                ask(wire, -1 - number - again * len(wires))
-        share = count // len(wires)
-        threads = [
-            threading.Thread(
-                target=lambda at, its: [ask(its, at * share + each) for each in range(share)],
-                args=each,
-            )
-            for each in enumerate(wires)
-        ]
+        share = count // WIDTH
+
+        def work(place: int, wire: Wire, times: int) -> None:
+            for each in range(times):
+                ask(wire, place * share + each)
+
+        def run(first: int, times: int) -> None:
+            numbers = range(first, first + WIDTH)
+            list(pool.map(work, numbers, connected(), [times] * WIDTH))
+
+        pool = stack.enter_context(ThreadPoolExecutor(WIDTH))
+        run(WIDTH, 2)  # questions of another number: warm, and not remembered
         before, began = sum(map(processor_ms, served)), time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run(0, share)
         seconds = time.perf_counter() - began
         spent = (sum(map(processor_ms, served)) - before) / 1000
-    asked = share * len(wires)
+    asked = share * WIDTH
     print(
         f"{nodes} nodes: {asked} asks in {seconds:.1f} s: {asked / seconds:.1f} a second,"
         f" {asked / spent:.1f} a second of the nodes' processor",
