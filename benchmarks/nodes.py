@@ -1,7 +1,8 @@
 """`make bench-nodes`: nodes on one PostgreSQL: asks a second, and how fast a new node catches up.
 
     asks        COUNT questions, none twice, over WIDTH connections to 1, 2 and 4 `redask serve`; a
-                second of time, and a second of the nodes' own processor
+                second of time, and a second of the nodes' own processor. They start from the
+                snapshot; the first 16 are not counted
     from log    the index of a new node, made from the change log alone, words and vectors
     from snapshot   the same from a peer's snapshot in a directory, a hundredth of it written since
 
@@ -41,6 +42,7 @@ from redask.stores.postgres.postgres_backend import PostgresBackend
 WIDTH, DIMENSIONS, WORDS, PASSAGE = 8, 384, 20_000, 60
 SETTINGS = load('[embedder]\nname = "none"', {})
 TENANT, OWNER = "local", Caller()
+ENVIRONMENT = {"REDASK_ASK_TIMEOUT_MS": "120000"}
 
 
 class Node(Served):
@@ -119,7 +121,7 @@ def measure_asks(url: str, token: str, nodes: int, count: int) -> None:
     """Asks a second with so many nodes."""
     with ExitStack() as stack:
         served = [
-            stack.enter_context(Node(Path(f"{url}&application_name=node{number}")))
+            stack.enter_context(Node(Path(f"{url}&application_name=node{number}"), **ENVIRONMENT))
             for number in range(nodes)
         ]
 
@@ -173,6 +175,7 @@ def main() -> None:
         token: list[str] = []
         tell("written to PostgreSQL", rows, *timed(lambda: token.append(fill(url, rows))))
         measure_starts(url, place, rows)
+        ENVIRONMENT["REDASK_SERVE_SNAPSHOTS"] = str(place / "snapshots")
         for nodes in (1, 2, 4):
             measure_asks(url, token[0], nodes, asks)
 

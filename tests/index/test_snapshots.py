@@ -12,7 +12,7 @@ from moto.server import ThreadedMotoServer
 
 from redask.core.errors import Misconfigured, StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import Entity, Found, StoreView, Visibility
+from redask.core.ports import Change, Entity, Found, StoreView, Visibility
 from redask.index import SearchIndex
 from redask.index.snapshots import index_snapshots
 from redask.index.snapshots import signed_manifest as manifest
@@ -164,11 +164,12 @@ def test_a_node_starts_from_a_snapshot_and_catches_up_from_the_log(
     store.delete([CONTENT[5].urn, CONTENT[6].urn], CALLER)
     read: list[int] = []
     changes = store.changes
-    monkeypatch.setattr(
-        store,
-        "changes",
-        lambda tenant, after, most: (read.append(after), changes(tenant, after, most))[1],
-    )
+
+    def noticed(tenant: str, after: int, most: int) -> list[Change]:
+        read.append(after)
+        return changes(tenant, after, most)
+
+    monkeypatch.setattr(store, "changes", noticed)
     new, snapshots = node()
     assert snapshots.start_from(TENANT)
     assert new.health(TENANT).watermark == len(CONTENT)

@@ -94,9 +94,12 @@ def test_a_new_node_answers_alike_and_reads_of_the_log_what_came_after_the_snaps
     first.close()
     made: list[Path] = []
     create = Generation.create
-    monkeypatch.setattr(
-        Generation, "create", lambda path, identity: (made.append(path), create(path, identity))
-    )
+
+    def noticed(path: Path, identity: str) -> None:
+        made.append(path)
+        create(path, identity)
+
+    monkeypatch.setattr(Generation, "create", noticed)
     new = serve()
     assert new.index.health("local").watermark >= at > 40
     assert until(lambda: new.index.health("local").pending == 0)
