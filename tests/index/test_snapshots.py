@@ -40,8 +40,18 @@ FOUND = SnapshotManifest(SUBJECT, 7, "7", "snapshot-1", (SnapshotFile("words/a",
 
 
 def changed(**fields: object) -> SnapshotManifest:
-    subject = {"identity": "memory", "tenant": TENANT, "layout": SearchIndex.layout, "space": None}
-    rest = {"watermark": 7, "history": "7", "folder": "snapshot-1", "files": FOUND.files}
+    subject: dict[str, object] = {
+        "identity": "memory",
+        "tenant": TENANT,
+        "layout": SearchIndex.layout,
+        "space": None,
+    }
+    rest: dict[str, object] = {
+        "watermark": 7,
+        "history": "7",
+        "folder": "snapshot-1",
+        "files": FOUND.files,
+    }
     rest |= {name: value for name, value in fields.items() if name in rest}
     subject |= {name: value for name, value in fields.items() if name in subject}
     return SnapshotManifest(SnapshotSubject(**subject), **rest)  # type: ignore[arg-type]
