@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories node-histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories node-histories fuzz-wire soak bench-serve bench-audit bench-nodes fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -237,6 +237,10 @@ bench-providers: $(VENV)/.installed
 # what sealing costs, and a proof of one row among 1,000,000
 bench-audit: $(VENV)/.installed
 	$(BIN)/python benchmarks/audit.py
+
+# 1, 2 and 4 nodes on one PostgreSQL: asks a second; a new node from the log and from a snapshot
+bench-nodes: $(VENV)/.installed
+	$(BIN)/python benchmarks/nodes.py
 
 bench-serve: $(VENV)/.installed
 	$(BIN)/python benchmarks/serve.py

@@ -82,7 +82,10 @@ class Wire:
         self._socket.sendall(request)
         received = b""
         while True:
-            received += self._socket.recv(1 << 20)
+            some = self._socket.recv(1 << 20)
+            if not some:
+                raise ConnectionError("the server has closed the connection")
+            received += some
             if (until and until in received) or _whole(received):
                 return received
 

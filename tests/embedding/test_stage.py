@@ -14,15 +14,16 @@ from pathlib import Path
 
 import pytest
 from stage import ROWS, Player, Stage
+from waiting import SECONDS
 
 import redask
 from redask.core.errors import Misconfigured
 from redask.core.model import Caller, Notice
-from redask.core.ports import Change, EmbeddingLease
+from redask.core.ports import Change, EmbeddingLease, Entity
 from redask.embedding import stage as embedding
 from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models.hashed import Hashed
-from redask.embedding.stage import BATCH, EmbeddingStage
+from redask.embedding.stage import BATCH, PAGE, EmbeddingStage
 from redask.stores import entity_rows
 from redask.stores.backend import EntityStore
 from redask.stores.sqlite.store import SqliteStore
@@ -210,7 +211,7 @@ def test_the_lease_of_a_dead_process_is_released(store: EntityStore) -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     fill(store, MANY)
-    store.claim_embedding(T, EmbeddingLease(f"{platform.node()}:{child.pid}:x", 1))
+    store.claim_embedding(T, EmbeddingLease(f"{platform.node()}:{child.pid}:x", 1), MANY)
     assert staged(store).finish(T) == MANY
 
 
@@ -220,7 +221,7 @@ def test_the_lease_of_a_living_process_is_waited_for(
     fill(store, MANY)
     stage = staged(store)
     holder = f"{platform.node()}:{os.getpid()}:x"
-    store.claim_embedding(T, EmbeddingLease(holder, 1))
+    store.claim_embedding(T, EmbeddingLease(holder, 1), MANY)
     release = threading.Timer(0.3, lambda: store.release_embedding(T, holder))
     release.start()
     seen: list[int] = []
@@ -236,7 +237,7 @@ def test_a_holder_without_a_sign_of_life_loses_the_lease_by_the_clock_of_who_wai
     """Stopped, or on a machine that is gone: whatever wall clocks say, nobody waits for longer."""
     fill(store, MANY)
     stopped = EmbeddingLease(f"{platform.node()}:{os.getpid()}:x", 1)
-    store.claim_embedding(T, stopped)
+    store.claim_embedding(T, stopped, MANY)
     times = iter([0.0, embedding.LEASE_SECONDS - 0.1, embedding.LEASE_SECONDS] + [1e9] * MANY)
     looked: list[float] = []
 
@@ -253,13 +254,13 @@ def test_a_holder_without_a_sign_of_life_loses_the_lease_by_the_clock_of_who_wai
 def test_a_holder_that_gives_signs_of_life_keeps_the_lease(store: EntityStore) -> None:
     fill(store, MANY)
     holder, beats = "other-machine:1:x", iter(range(2, 100))
-    store.claim_embedding(T, EmbeddingLease(holder, 1))
+    store.claim_embedding(T, EmbeddingLease(holder, 1), MANY)
     waited: list[int] = []
 
     def monotonic() -> float:
         """Nearly too long each time; the holder shows itself, and in the end it is done."""
         waited.append(next(beats))
-        store.claim_embedding(T, EmbeddingLease(holder, waited[-1]))
+        store.claim_embedding(T, EmbeddingLease(holder, waited[-1]), MANY)
         if len(waited) == 5:
             store.release_embedding(T, holder)
         return len(waited) * embedding.LEASE_SECONDS * 10
@@ -268,6 +269,60 @@ def test_a_holder_that_gives_signs_of_life_keeps_the_lease(store: EntityStore) -
     stage.monotonic = monotonic
     assert stage.finish(T) == MANY
     assert len(waited) == 5
+
+
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_several_nodes_embed_parts_that_do_not_overlap_with_the_result_of_one(
+    store: EntityStore, tmp_path: Path, nodes: int
+) -> None:
+    """Each begins when all have a part, so that none can do it alone."""
+    count = 4 * PAGE + 7
+    fill(store, count)
+    begun = threading.Barrier(nodes)
+    recordings = [RecordingEmbedder() for _ in range(nodes)]
+    done: list[int] = []
+
+    def work(embedder: RecordingEmbedder) -> None:
+        def begin() -> None:
+            embedder.before.clear()
+            begun.wait(SECONDS)
+
+        embedder.before.append(begin)
+        done.append(staged(store, embedder).finish(T))
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in recordings]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    texts = [text for each in recordings for text in each.texts]
+    assert sorted(texts) == sorted(f"note {number}" for number in range(count))
+    assert all(len(each.texts) >= BATCH for each in recordings)
+    assert sum(done) == count
+    assert is_complete(store)
+    with SqliteStore(tmp_path / "alone") as other:
+        fill(other, count)
+        assert staged(other).finish(T) == count
+        assert vectors(other) == vectors(store)
+
+
+def test_what_a_killed_node_had_leased_is_embedded_by_another_and_what_it_did_is_not(
+    store: EntityStore,
+) -> None:
+    fill(store, MANY)
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    killed = EmbeddingLease(f"{platform.node()}:{child.pid}:x", 1)
+    (lease,) = store.claim_embedding(T, killed, 100)
+    first = store.unembedded(T, BATCH, lease)
+    (vector,) = Hashed().embed(["note"])
+    made = [Entity(each.urn, each.payload, vector=vector) for each in first]
+    through = first[-1].seq
+    store.set_vectors(made, T, model=Hashed().model, through=through, lease=lease)
+    rest = RecordingEmbedder()
+    assert staged(store, rest).finish(T) == MANY - BATCH
+    assert len(rest.texts) == MANY - BATCH
+    assert is_complete(store)
 
 
 KILLED = """

@@ -161,14 +161,16 @@ def test_a_copy_begins_a_timeline_and_has_no_lease(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "one") as store:
         put(store, 1)
         mine, other = EmbeddingLease("a:1:x", 1), EmbeddingLease("b:1:y", 1)
-        store.claim_embedding(ME.tenant, mine)
+        store.claim_embedding(ME.tenant, mine, 9)
         timeline = store.timeline
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     with SqliteStore(tmp_path / "one") as same, SqliteStore(tmp_path / "two") as copy:
         assert same.timeline == timeline
-        assert same.claim_embedding(ME.tenant, other) == mine
+        (found,) = same.claim_embedding(ME.tenant, other, 9)
+        assert found.holder == mine.holder
         assert copy.timeline not in ("", timeline)
-        assert copy.claim_embedding(ME.tenant, other) == other
+        (found,) = copy.claim_embedding(ME.tenant, other, 9)
+        assert found.holder == other.holder
         assert copy.identity == same.identity
     with SqliteStore(tmp_path / "two") as again:
         assert again.timeline == copy.timeline

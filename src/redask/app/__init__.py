@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import finalize
 
 from redask.app.background.relabelling_thread import RelabellingThread, RelabelProgress
+from redask.app.background.shared_index import index_of
 from redask.app.engine_parts import make_engine
 from redask.app.open_parts import CLOSE_SECONDS, OpenParts, distinct
 from redask.app.parts import (
@@ -335,7 +336,7 @@ def _build(
     backend = opened.enter_context(closing(open_backend(row, str(location), chosen)))
     budget = Budget(chosen.limits, backend.ledger, clock, chosen.budget)
     maker = embedder_of(chosen, embedder, budget)
-    index = SearchIndex(directory / "index", backend.store, chosen.limits.timeout_ms)
+    index = index_of(directory, backend, chosen, serving=serving)
     stage = EmbeddingStage(backend.store, maker, embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
     workers, selects = Workers(_THREADS, "redask"), Workers(WAITING_THREADS, "redask-select")

@@ -12,6 +12,8 @@ from redask.app.attached.attached_parts import AttachedSync, AttachedTables
 from redask.app.background.embedding_thread import EmbeddingThread, embedding_in_background
 from redask.app.background.following_thread import FollowingThread
 from redask.app.background.relabelling_thread import RelabellingThread
+from redask.app.background.shared_index import keeping_of
+from redask.app.background.snapshot_thread import SnapshotThread
 from redask.app.settling import Settling
 from redask.core import languages
 from redask.core import settings as choices
@@ -182,12 +184,15 @@ def background_of(
     *,
     stage: EmbeddingStage | None,
     leads: bool,
-) -> tuple[RelabellingThread, tuple[FollowingThread | EmbeddingThread | None, ...]]:
+) -> tuple[
+    RelabellingThread, tuple[FollowingThread | EmbeddingThread | SnapshotThread | None, ...]
+]:
     """What a server does on its own, in the process that leads."""
     relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
     led = chosen if leads else None
     followed = following_of(backend, selector, index, opened, led)
-    return relabelling, (followed, embedding_in_background(backend, stage, opened, led))
+    embedding = embedding_in_background(backend, stage, opened, led)
+    return relabelling, (followed, embedding, keeping_of(backend, index, opened, led))
 
 
 def settling_of(

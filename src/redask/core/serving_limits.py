@@ -9,6 +9,7 @@ public_url      where people's browsers reach the server, for links to sources; 
 chat            the name of the database as a model; whether its answers end with the sources;
                 whether a stream of one sends nothing before all of it was checked
 tenants         whom this server serves, of several on one database; empty: all
+snapshots       where servers keep copies of their index that new ones start from; none if not given
 asks            how many of one user, and of one tenant, run and wait at once; see
                 `access.ask_shares`
 
@@ -43,6 +44,7 @@ class ServingLimits:
     tenant_running: int | None = None
     tenant_waiting: int | None = None
     tenants: tuple[str, ...] = ()
+    snapshots: str | None = None
 
     def serves(self, tenant: str) -> bool:
         """Whether a tenant is served here."""

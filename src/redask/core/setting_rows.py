@@ -269,6 +269,12 @@ ROWS: tuple[Setting, ...] = (
                 "where people reach the server, for links to sources; by the request if not given",
             ),
             (
+                "snapshots",
+                "snapshots",
+                values.name,
+                "where copies of the index are that new nodes start from: a directory, s3://bucket/prefix",
+            ),
+            (
                 "chat_model",
                 "chat_model",
                 values.name,

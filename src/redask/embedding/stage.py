@@ -1,16 +1,18 @@
-"""The stage after writing: embed what has words, in batches, by one process at a time.
+"""The stage after writing: embed what has words, in batches, by as many processes as there are.
 
 Writing never waits for a model: an entity is stored without a vector, and `finish` embeds the
 pending entities, oldest change first. Call it after writing to search by vector at once.
 
     interrupted, killed     finished batches stay; the next `finish` continues from there
-    another process embeds  wait for it, unless it is dead or gives no sign of life for too long
+    others embed, too       each process leases a page of changes, embeds it, and leases the next;
+                            who finds none free waits for the others, and takes the page of one
+                            that is dead or gives no sign of life for too long
     changed meanwhile       the vector is not set; the entity is pending again, with its new text
     another model           refused: `reembed` drops all vectors and embeds everything again
     no text                 the entity is skipped, and is not pending: see `embedding_text`
     equal texts             of a batch are embedded once
 
-The lease is taken for more than one batch only: it avoids duplicate work and protects no data (see
+A lease is taken for more than one batch only: it avoids duplicate work and protects no data (see
 `VectorStore.set_vectors`), and a single row should cost one commit, not three. It is renewed with
 each batch; how long that was not done is measured by the monotonic clock of who waits, so that a
 wall clock that jumps, here or on another machine, neither ends a lease nor keeps it for ever.
@@ -21,7 +23,7 @@ import platform
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from redask.core.errors import Misconfigured, StoreFailed
@@ -68,16 +70,17 @@ class EmbeddingStage:
         try:
             while not self._stopped.is_set():
                 with self._embedding_lock:  # threads of one process share the model and its cores
-                    seen = self._view(tenant).watermark
-                    batch = self._batch(tenant, seen)
-                    may_embed = batch.is_last or lease.claim()
-                    done += self._embed(batch, tenant, by or self.embedder) if may_embed else 0
-                if not may_embed:
+                    batch, mine = self._next(tenant, lease)
+                    embedded = self._embed(batch, tenant, mine, by) if batch else 0
+                    if batch and mine:
+                        lease.worked(batch.through)
+                if batch is None:
                     self._stopped.wait(_POLL_SECONDS)
                     continue
-                if progress:
+                done += embedded
+                if progress and (embedded or not done):
                     progress(done, max(total, done))
-                if batch.is_last:
+                if mine is None:
                     break
         except StoreFailed as error:
             written = f"{done} vectors were written before, the others are pending"
@@ -85,6 +88,23 @@ class EmbeddingStage:
         finally:
             lease.release()
         return done
+
+    def _next(
+        self, tenant: str, lease: "_Lease"
+    ) -> tuple["_TextBatch | None", EmbeddingLease | None]:
+        """What to embed now: of a lease, or without one the last there is; None: wait for others"""
+        seen = self._view(tenant).watermark
+        if not lease.is_used:
+            batch = self._batch(self.store.unembedded(tenant, PAGE), seen)
+            if batch.is_last:
+                return batch, None
+        mine = lease.claim()
+        if mine is not None:
+            return self._batch(self.store.unembedded(tenant, PAGE, mine), mine.through), mine
+        if lease.is_waiting:
+            return None, None
+        batch = self._batch(self.store.unembedded(tenant, PAGE), seen)  # what is left has no words
+        return (batch if batch.is_last else None), None
 
     def pending(self, tenant: str) -> int:
         """How many entities wait for a vector; of very many that were not looked at yet, all."""
@@ -142,9 +162,8 @@ class EmbeddingStage:
     def _has_text(self, waiting: Unembedded) -> bool:
         return bool(self.text(waiting.payload, waiting.hidden).strip())
 
-    def _batch(self, tenant: str, seen: int) -> "_TextBatch":
-        """The next entities up to the last whose text belongs into one batch."""
-        waiting = self.store.unembedded(tenant, PAGE)
+    def _batch(self, waiting: Sequence[Unembedded], end: int) -> "_TextBatch":
+        """The next entities up to the last whose text belongs into one batch, or to the end."""
         texts: list[tuple[Unembedded, str]] = []
         for each in waiting:
             text = self.text(each.payload, each.hidden)
@@ -154,10 +173,17 @@ class EmbeddingStage:
                 return _TextBatch(texts, through=each.seq, is_last=False)
         if len(waiting) == PAGE:
             return _TextBatch(texts, through=waiting[-1].seq, is_last=False)
-        return _TextBatch(texts, through=seen, is_last=True)
+        return _TextBatch(texts, through=end, is_last=True)
 
-    def _embed(self, batch: "_TextBatch", tenant: str, embedder: Embedder) -> int:
+    def _embed(
+        self,
+        batch: "_TextBatch",
+        tenant: str,
+        lease: EmbeddingLease | None = None,
+        by: Embedder | None = None,
+    ) -> int:
         """One batch, all or nothing. → how many got a vector"""
+        embedder = by or self.embedder
         distinct = list(dict.fromkeys(text for _, text in batch.texts))
         vectors = dict(zip(distinct, embedder.embed(distinct), strict=True))
         self.store.set_vectors(
@@ -169,6 +195,7 @@ class EmbeddingStage:
             tenant,
             model=embedder.model,
             through=batch.through,
+            lease=lease,
         )
         return len(batch.texts)
 
@@ -183,37 +210,53 @@ class _TextBatch:
 
 
 class _Lease:
-    """The lease of one `finish`, and what it saw of others' leases."""
+    """The leases of one `finish`, one after the other, and what it saw of others' leases."""
 
     def __init__(self, store: VectorStore, tenant: str, monotonic: Callable[[], float]) -> None:
         self._store = store
         self._tenant = tenant
         self._monotonic = monotonic
-        self._mine = EmbeddingLease(
-            f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}", secrets.randbits(32)
-        )
-        self._held = False
-        self._seen: tuple[EmbeddingLease, float] | None = None  # another's, and since when
+        self._holder = f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._beat = secrets.randbits(32)
+        self._held: EmbeddingLease | None = None
+        self._seen: dict[str, tuple[EmbeddingLease, float]] = {}  # others', and since when
+        self.is_used = False  # there is more than one batch
+        self.is_waiting = False  # others are at work on all that is left
 
-    def claim(self) -> bool:
-        """Take or renew the lease. → False while somebody else is at work"""
-        self._mine = replace(self._mine, beat=self._mine.beat + 1)
-        found = self._store.claim_embedding(self._tenant, self._mine)
-        if found != self._mine and self._is_over(found):
-            found = self._store.claim_embedding(self._tenant, self._mine, over=found)
-        self._held = found == self._mine
+    def claim(self) -> EmbeddingLease | None:
+        """A lease with something to do. → None while others are at work on all that is left"""
+        self._beat, self.is_used = self._beat + 1, True
+        mine = EmbeddingLease(self._holder, self._beat)
+        if self._held is None:
+            leases = self._store.claim_embedding(self._tenant, mine, PAGE)
+            over = () if self._own(leases) else tuple(filter(self._is_over, leases))
+            if over:
+                leases = self._store.claim_embedding(self._tenant, mine, PAGE, over)
+            self._held = self._own(leases)
+            self.is_waiting = self._held is None and bool(leases)
+        else:
+            self._held = replace(self._held, beat=self._beat)
         return self._held
 
+    def worked(self, through: int) -> None:
+        """What was leased is done up to a change."""
+        assert self._held is not None
+        is_done = through >= self._held.through
+        self._held = None if is_done else replace(self._held, after=through)
+
     def release(self) -> None:
-        """Give it back, if it is held."""
-        if self._held:
-            self._store.release_embedding(self._tenant, self._mine.holder)
+        """Give it back, if one is held."""
+        if self._held is not None:
+            self._store.release_embedding(self._tenant, self._holder)
+
+    def _own(self, leases: Sequence[EmbeddingLease]) -> EmbeddingLease | None:
+        return next((each for each in leases if each.holder == self._holder), None)
 
     def _is_over(self, other: EmbeddingLease) -> bool:
         now = self._monotonic()
-        if self._seen is None or self._seen[0] != other:
-            self._seen = other, now
-        return _is_dead(other.holder) or now - self._seen[1] >= LEASE_SECONDS
+        if other.holder not in self._seen or self._seen[other.holder][0] != other:
+            self._seen[other.holder] = other, now
+        return _is_dead(other.holder) or now - self._seen[other.holder][1] >= LEASE_SECONDS
 
 
 def _is_dead(owner: str) -> bool:

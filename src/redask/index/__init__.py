@@ -15,6 +15,7 @@ error says which process that is.
     forward/        the forward index: tokens, names and edges of every entity
     lexical/        BM25: candidates from the inverted index (tantivy), scored exactly
     vector/         nearest neighbours by cosine
+    snapshots/      copies of partitions that new nodes start from
     graph/          edges, names and mentions, and the traversal
 """
 
@@ -27,6 +28,7 @@ from pathlib import Path
 from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
 from redask.index.forward import forward_index
+from redask.index.forward.forward_index import Position
 from redask.index.partition import Health, Partition
 from redask.index.vector import files as vector_files
 
@@ -74,6 +76,25 @@ class SearchIndex:
         with self._partition(tenant) as partition:
             partition.rebuild()
 
+    def has_files(self, tenant: str) -> bool:
+        """Whether a tenant has a partition here."""
+        with self._partition(tenant) as partition:
+            return partition.has_files()
+
+    def copy_to(self, tenant: str, folder: Path) -> Position | None:
+        """Copy a tenant's partition into an empty folder. → up to where it is; None: none"""
+        with self._partition(tenant) as partition:
+            return partition.copy_to(folder)
+
+    def begin_with(self, tenant: str, folder: Path) -> None:
+        """Take such a copy as a tenant's partition, if there is none; `CorruptIndex` if unfit."""
+        with self._partition(tenant) as partition:
+            partition.begin_with(folder)
+
+    def directory_of(self, tenant: str) -> Path:
+        """Where a tenant's partition is."""
+        return self._directory / sha256(tenant.encode()).hexdigest()[:16]
+
     def close(self) -> None:
         """Close every partition; no search may be running."""
         with self._lock:
@@ -86,8 +107,8 @@ class SearchIndex:
         with self._lock:
             found = self._open.pop(tenant, None)
             if found is None:
-                name = sha256(tenant.encode()).hexdigest()[:16]
-                found = Partition(self._directory / name, tenant, self._store, self._lock_seconds)
+                directory = self.directory_of(tenant)
+                found = Partition(directory, tenant, self._store, self._lock_seconds)
             self._open[tenant] = found
             self._users[tenant] = self._users.get(tenant, 0) + 1
             self._close_idle()

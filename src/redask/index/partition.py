@@ -31,9 +31,10 @@ from redask.core.ports import Found, Query, Store, StoreView
 from redask.index import buckets, private_files
 from redask.index.analysis import analyzer
 from redask.index.column_thread import ColumnThread
-from redask.index.corruption import corrupt, index_errors
+from redask.index.corruption import corrupt, index_errors, unusable
 from redask.index.file_lock import FileLock
 from redask.index.forward.column_builds import MAX_ROWS
+from redask.index.forward.forward_index import Position
 from redask.index.generation import Generation, State, foreign
 
 # One search at a time in a process: most of it is Python, and several threads that contend for the
@@ -42,6 +43,7 @@ _SEARCH_LOCK = threading.Lock()
 _LOOK_SECONDS = 0.05  # between two looks at whether a search that waits goes on
 _CURRENT = "current"
 _LOCK = "index.lock"
+_UNCOPIED = ("-shm", ".lock")  # ends of names: shared memory and locks are of a process
 _REBUILD_SECONDS = 600.0  # an owner waits for who is at work
 _MIN_FREE_BYTES = 4_000_000  # needed before the files of a generation are deleted
 
@@ -152,6 +154,42 @@ class Partition:
         """Delete the files and build them from the store's change log."""
         with self._locked(_REBUILD_SECONDS):
             self._create_generation().catch_up(self._store, self._tenant, most=MAX_ROWS)
+
+    def has_files(self) -> bool:
+        """Whether there is a generation."""
+        return self._stamp() is not None
+
+    def copy_to(self, folder: Path) -> Position | None:
+        """Copy the generation into an empty folder. → up to where it is; None: there is none
+
+        Nobody catches up meanwhile; a copy is what a process that was killed would leave.
+        """
+        with self._locked(_REBUILD_SECONDS), index_errors():
+            generation = self._generation()
+            if generation is None:
+                return None
+            generation.forward.checkpoint()
+            private_files.copy_all(generation.directory, folder, without=_UNCOPIED)
+            with generation.forward.snapshot() as snapshot:
+                return snapshot.position()
+
+    def begin_with(self, folder: Path) -> None:
+        """Take a copy as the generation, if there is none; `CorruptIndex` if it is unfit."""
+        with index_errors():
+            copy = Generation(folder, self._store.identity)
+            try:
+                copy.verify()
+                with copy.forward.snapshot() as snapshot:
+                    watermark, _, _, history = snapshot.position()
+            finally:
+                copy.close()
+            if problem := foreign(self._store, self._tenant, watermark, history):
+                raise unusable(problem)
+            with self._locked():
+                if not self.has_files():
+                    name = secrets.token_bytes(8)
+                    os.rename(folder, self._directory / name.hex())
+                    _replace(self._directory / _CURRENT, name)
 
     def close(self) -> None:
         """Close the files; running searches keep theirs open until they end."""

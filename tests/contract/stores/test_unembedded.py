@@ -6,7 +6,7 @@ import pytest
 
 from redask.core.errors import BadAsk
 from redask.core.model import Caller, Kind
-from redask.core.ports import EmbeddingLease, Entity
+from redask.core.ports import EmbeddingLease, Entity, Unembedded
 from redask.stores import entity_rows
 from redask.stores.backend import EntityStore
 
@@ -169,15 +169,51 @@ def test_vectors_of_two_models_do_not_mix(store: EntityStore) -> None:
 def test_a_lease_is_one_holders_until_it_is_released_or_seen_to_be_over(
     store: EntityStore,
 ) -> None:
-    first, second = EmbeddingLease("a", 1), EmbeddingLease("a", 2)
-    other, third = EmbeddingLease("b", 7), EmbeddingLease("c", 1)
-    assert store.claim_embedding(T, first) == first
-    assert store.claim_embedding(T, other) == first
-    assert store.claim_embedding(T, second) == second  # a sign of life
-    assert store.claim_embedding(T, other, over=first) == second
-    assert store.claim_embedding(T, other, over=second) == other
-    store.release_embedding(T, "a")  # not its own any more
-    assert store.claim_embedding(T, third) == other
+    store.put(notes(*range(9)), ME)
+    a, b, c = (EmbeddingLease(name, 1) for name in "abc")
+    first, second = replace(a, through=4), replace(b, after=4, through=8)
+    third = replace(c, after=8, through=9)
+    assert store.claim_embedding(T, a, 4) == (first,)
+    assert store.claim_embedding(T, b, 4) == (first, second)
+    assert store.claim_embedding(T, c, 4) == (first, second, third)
+    assert store.claim_embedding(T, EmbeddingLease("d", 1), 4) == (first, second, third)
+    alive = replace(first, beat=2)
+    assert store.claim_embedding(T, replace(a, beat=2), 4)[0] == alive  # a sign of life
+    taken = store.claim_embedding(T, EmbeddingLease("d", 1), 4, over=[first, second])
+    assert taken == (alive, replace(second, holder="d"), third)
+    store.release_embedding(T, "b")  # not its own any more
+    store.release_embedding(T, "a")
+    assert store.claim_embedding(T, b, 2) == (replace(b, through=2), *taken[1:])
+    assert store.claim_embedding("other", a, 4) == ()
+    store.release_embedding("another", "a")
+
+
+def test_of_leases_each_holders_work_is_done_when_all_below_it_is(store: EntityStore) -> None:
+    store.put(notes(*range(9)), ME)
+    a, b = EmbeddingLease("a", 1), EmbeddingLease("b", 1)
+    (first,) = store.claim_embedding(T, a, 4)
+    _, second = store.claim_embedding(T, b, 4)
+    waiting = store.unembedded(T, 100)
+    assert store.unembedded(T, 100, first) == waiting[:4]
+    assert store.unembedded(T, 2, second) == waiting[4:6]
+
+    def embed(lease: EmbeddingLease, some: list[Unembedded], through: int) -> None:
+        made = [Entity(each.urn, each.payload, vector=(1.0, 2.0)) for each in some]
+        store.set_vectors(made, T, model="mini", through=through, lease=lease)
+
+    embed(second, waiting[4:6], waiting[5].seq)
+    assert store.unembedded(T, 100) == [*waiting[:4], *waiting[6:]]
+    left = replace(second, after=6)
+    assert store.claim_embedding(T, replace(b, beat=5), 4) == (first, replace(left, beat=5))
+    embed(second, [], second.through)  # the other two say nothing
+    assert store.unembedded(T, 100) == [*waiting[:4], *waiting[6:]]  # the first is at work still
+    (_, last) = store.claim_embedding(T, b, 4)
+    assert last.after == 8
     store.release_embedding(T, "b")
-    assert store.claim_embedding(T, third, over=other) == third
-    assert store.claim_embedding("other", first) == first
+    embed(first, waiting[:4], first.through)
+    assert store.unembedded(T, 100) == waiting[8:]  # what said nothing waits no longer
+    embed(first, [], 9)  # it has no lease any more
+    assert store.unembedded(T, 100) == waiting[8:]
+    assert store.drop_vectors(T) == 6
+    assert len(store.unembedded(T, 100)) == 9
+    assert [each.after for each in store.claim_embedding(T, a, 100)] == [0]

@@ -82,7 +82,7 @@ class Tenant:
     origins: dict[str, KnownOrigin] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
     embedded_through: int = 0
-    lease: EmbeddingLease | None = None
+    leases: tuple[EmbeddingLease, ...] = ()
     closed: bool = False  # what has no policy, to who reads this
 
     def copy(self) -> "Tenant":

@@ -12,7 +12,7 @@ from redask.core.ports import Change, EmbeddingLease, Entity, StoreView, Unembed
 from redask.core.ports.entities import EmbeddedText
 from redask.core.rules import urn as urns
 from redask.core.wire.json import text
-from redask.stores import payloads, vector_encoding, write_rules
+from redask.stores import embedding_leases, payloads, vector_encoding, write_rules
 from redask.stores.backend import CheckProgress, Damage, Relabelling
 from redask.stores.canonical_urns import address, canonical
 from redask.stores.catalogues import CountedColumn, Holding, visible_collections, visible_columns
@@ -151,8 +151,13 @@ class MemoryStore:
 
     # --- vectors that come later -----------------------------------------------------------
 
-    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+    def unembedded(
+        self, tenant: str, limit: int, lease: EmbeddingLease | None = None
+    ) -> list[Unembedded]:
         state = self._access.reading(tenant)
+        waiting = _waiting(state)
+        if lease is not None:
+            waiting = [row for row in waiting if lease.after < row.seq <= lease.through]
         ruled = state.layouts
         return [
             Unembedded(
@@ -161,7 +166,7 @@ class MemoryStore:
                 row.payload or "",
                 hidden_columns(ruled.get(row.collection), row.payload or "{}"),
             )
-            for row in _waiting(state)[: max(limit, 0)]
+            for row in waiting[: max(limit, 0)]
         ]
 
     def count_unembedded(self, tenant: str) -> int:
@@ -174,7 +179,13 @@ class MemoryStore:
         return bool(_shown(tenant, [row for row in _waiting(tenant) if row.urn in worded], caller))
 
     def set_vectors(
-        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+        self,
+        embedded: Sequence[Entity],
+        tenant: str,
+        *,
+        model: str,
+        through: int,
+        lease: EmbeddingLease | None = None,
     ) -> None:
         with self._access.writing(tenant) as state:
             old = {row.urn: row.payload for row in state.rows.values() if row.seq <= through}
@@ -182,6 +193,11 @@ class MemoryStore:
             before = state.seq
             writer.put(write_rules.still_said(embedded, old), model)
             done = write_rules.embedded_through(before, writer.finish(), through)
+            if lease is not None:
+                state.leases, state.embedded_through = embedding_leases.passed(
+                    embedding_leases.worked(state.leases, lease, through), state.embedded_through
+                )
+                return
             state.embedded_through = max(state.embedded_through, done)
 
     def drop_vectors(self, tenant: str) -> int:
@@ -190,22 +206,34 @@ class MemoryStore:
             writer = Writer(self._access.shared, state)
             gone = writer.drop_vectors()
             writer.finish()
-            state.embedded_through = 0
+            state.embedded_through, state.leases = 0, ()
             return gone
 
     def claim_embedding(
-        self, tenant: str, claimed: EmbeddingLease, over: EmbeddingLease | None = None
-    ) -> EmbeddingLease:
+        self,
+        tenant: str,
+        claimed: EmbeddingLease,
+        most: int,
+        over: Sequence[EmbeddingLease] = (),
+    ) -> tuple[EmbeddingLease, ...]:
         with self._access.writing(tenant) as state:
-            held = state.lease
-            if held is None or held == over or held.holder == claimed.holder:
-                state.lease = held = claimed
-            return held
+            leases = embedding_leases.renewed(state.leases, claimed, over)
+            gaps = embedding_leases.free(leases, state.embedded_through)
+            waiting = [row.seq for row in _waiting(state)]
+            for after, end in () if embedding_leases.of(leases, claimed.holder) else gaps:
+                if found := [seq for seq in waiting if after < seq <= end][:most]:
+                    through = found[-1] if len(found) == most else min(end, state.seq)
+                    lease = EmbeddingLease(claimed.holder, claimed.beat, after, through)
+                    leases = embedding_leases.added(leases, lease)
+                    break
+            state.leases, state.embedded_through = embedding_leases.passed(
+                leases, state.embedded_through
+            )
+            return tuple(each for each in leases if each.holder != embedding_leases.DONE)
 
     def release_embedding(self, tenant: str, holder: str) -> None:
         with self._access.writing(tenant) as state:
-            if state.lease and state.lease.holder == holder:
-                state.lease = None
+            state.leases = tuple(each for each in state.leases if each.holder != holder)
 
     # --- catalogues and health -------------------------------------------------------------
 

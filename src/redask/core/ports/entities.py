@@ -127,10 +127,15 @@ class Unembedded:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingLease:
-    """Who embeds a tenant's entities; `beat` changes with each of the holder's signs of life."""
+    """Who embeds which changes of a tenant; `beat` changes with each of the holder's signs of life.
+
+    They are those after `after`, up to `through`.
+    """
 
     holder: str
     beat: int
+    after: int = 0
+    through: int = 0
 
 
 EmbeddedText = Callable[[str, frozenset[str]], str]  # of a payload and its hidden columns
@@ -142,8 +147,13 @@ class VectorStore(Protocol):
     def view(self, caller: Caller) -> StoreView:
         """How far the store is, what the caller may see and the vector space, at one moment."""
 
-    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
-        """The next entities (no edges) that wait for a vector, in the order of their changes."""
+    def unembedded(
+        self, tenant: str, limit: int, lease: EmbeddingLease | None = None
+    ) -> list[Unembedded]:
+        """The next entities (no edges) that wait for a vector, in the order of their changes.
+
+        With a lease, of its changes.
+        """
 
     def count_unembedded(self, tenant: str) -> int:
         """How many entities wait for a vector."""
@@ -152,23 +162,35 @@ class VectorStore(Protocol):
         """Whether anything that this caller may read, and that has a text, waits for a vector."""
 
     def set_vectors(
-        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+        self,
+        embedded: Sequence[Entity],
+        tenant: str,
+        *,
+        model: str,
+        through: int,
+        lease: EmbeddingLease | None = None,
     ) -> None:
         """Give vectors to those entities that did not change after `through`.
 
-        They say what was embedded then, and to the same people. All up to `through` is done.
+        They say what was embedded then, and to the same people. All up to `through` is done; with
+        a lease, all of its changes up to there, and that is a sign of life.
         """
 
     def drop_vectors(self, tenant: str) -> int:
         """Forget every vector of the tenant, so that all are made anew. → how many went"""
 
     def claim_embedding(
-        self, tenant: str, claimed: EmbeddingLease, over: EmbeddingLease | None = None
-    ) -> EmbeddingLease:
-        """Take the lease, or renew it, unless somebody else has it. → the lease now
+        self,
+        tenant: str,
+        claimed: EmbeddingLease,
+        most: int,
+        over: Sequence[EmbeddingLease] = (),
+    ) -> tuple[EmbeddingLease, ...]:
+        """Renew the holder's lease, or take one of the next `most` entities that nobody has.
 
-        One that is still `over` is taken away: the caller has seen no sign of life for too long.
+        Those that are still `over` are taken away: the caller has seen no sign of life for too
+        long. → every lease now, the holder's among them unless there is nothing left to take
         """
 
     def release_embedding(self, tenant: str, holder: str) -> None:
-        """Give the lease back, if it is this holder's."""
+        """Give the holder's lease back, if there is one."""

@@ -190,10 +190,13 @@ class RelationalStore(RuledStore):
 
     # --- vectors that come later -----------------------------------------------------------
 
-    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+    def unembedded(
+        self, tenant: str, limit: int, lease: EmbeddingLease | None = None
+    ) -> list[Unembedded]:
         """The next entities (no edges) that wait for a vector, in the order of their changes."""
+        span = (0, limit) if lease is None else (lease.after, limit, lease.through)
         with self._database.reading(tenant) as connection:
-            return embedding_queue.following(connection, tenant, 0, limit)
+            return embedding_queue.following(connection, tenant, *span)
 
     def count_unembedded(self, tenant: str) -> int:
         """How many entities wait for a vector."""
@@ -213,10 +216,16 @@ class RelationalStore(RuledStore):
             after = waiting[-1].seq
 
     def set_vectors(
-        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+        self,
+        embedded: Sequence[Entity],
+        tenant: str,
+        *,
+        model: str,
+        through: int,
+        lease: EmbeddingLease | None = None,
     ) -> None:
         """Give vectors to those entities that did not change after `through`, which is done."""
-        if not embedded:
+        if not embedded and lease is None:
             with self._database.reading(tenant) as connection:
                 if embedding_queue.looked_through(connection, tenant) >= through:
                     return
@@ -225,6 +234,9 @@ class RelationalStore(RuledStore):
             before = writer.finish()
             writer.embed(embedded, model, through)
             after = writer.finish()
+            if lease is not None:
+                embedding_queue.worked(connection, tenant, lease, through)
+                return
             done = write_rules.embedded_through(before, after, through)
             embedding_queue.advance(connection, tenant, done)
 
@@ -239,14 +251,18 @@ class RelationalStore(RuledStore):
             return gone
 
     def claim_embedding(
-        self, tenant: str, claimed: EmbeddingLease, over: EmbeddingLease | None = None
-    ) -> EmbeddingLease:
+        self,
+        tenant: str,
+        claimed: EmbeddingLease,
+        most: int,
+        over: Sequence[EmbeddingLease] = (),
+    ) -> tuple[EmbeddingLease, ...]:
         """See `ports.VectorStore`."""
         with self._database.writing(tenant) as connection:
-            return embedding_queue.claim(connection, tenant, claimed, over)
+            return embedding_queue.claim(connection, tenant, claimed, most, over)
 
     def release_embedding(self, tenant: str, holder: str) -> None:
-        """Give the lease back, if it is this holder's."""
+        """Give the holder's lease back, if there is one."""
         with self._database.writing(tenant) as connection:
             embedding_queue.release(connection, tenant, holder)
 
