@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,16 @@ class Service:
         kept = [b"x" * 2**20]
         while True:
             kept.append(bytes(kept[-1]) + b"x" * 2**20)
+
+    def keep_all(self) -> int:
+        """Keep what memory there is, but for 128 KB: no thread has room for its stack."""
+        self._kept: list[bytearray] = []
+        for size in (2**23, 2**20, 2**17):
+            with suppress(MemoryError):
+                while True:
+                    self._kept.append(bytearray(size))
+        del self._kept[-1]
+        return os.getpid()
 
     def pages(self, count: int, rows: int) -> Iterator[list[tuple[int, str]]]:
         for page in range(count):
