@@ -10,7 +10,9 @@ from waiting import SECONDS, until
 
 from redask.core.access.worker_shares import Lane, WorkerClaim
 from redask.core.errors import LimitExceeded
+from redask.engine.processes import worker_processes
 from redask.engine.processes.niced_threads import NicedThreads, _NicedThread
+from redask.engine.processes.worker_memory import is_full
 from redask.engine.processes.worker_messages import WorkerLimits
 from redask.engine.processes.worker_processes import WorkerProcesses
 
@@ -20,20 +22,43 @@ ASK, SELECT = WorkerClaim("local", "mia", Lane.ASK), WorkerClaim("local", "mia")
 
 
 @pytest.fixture
-def full(tmp_path: Path) -> Iterator[tuple[WorkerProcesses, int]]:
-    """A pool of one process that has no room for another thread, and the process."""
-    pool = WorkerProcesses("worker_services:make", (str(tmp_path),), size=1, limits=LIMITS)
-    try:
-        yield pool, pool.call("keep_all", timeout_seconds=SECONDS, claim=ASK)
-    finally:
-        pool.close()
+def pool(tmp_path: Path) -> Iterator[WorkerProcesses]:
+    """Of one process."""
+    made = WorkerProcesses("worker_services:make", (str(tmp_path),), size=1, limits=LIMITS)
+    yield made
+    made.close()
 
 
-def test_a_full_worker_still_serves_what_needs_no_memory(
-    full: tuple[WorkerProcesses, int],
-) -> None:
-    pool, process = full
+@pytest.fixture
+def full(pool: WorkerProcesses, monkeypatch: pytest.MonkeyPatch) -> tuple[WorkerProcesses, int]:
+    """A pool whose process has no room for another thread and stays all the same; the process."""
+    with monkeypatch.context() as patched:
+        patched.setattr(worker_processes, "is_full", lambda *_: False)
+        return pool, pool.call("keep_all", timeout_seconds=SECONDS, claim=ASK)
+
+
+def test_a_worker_that_a_call_left_without_memory_is_replaced(pool: WorkerProcesses) -> None:
+    process = pool.call("keep", 2**27, timeout_seconds=SECONDS, claim=ASK)
     assert pool.call("process", timeout_seconds=SECONDS, claim=ASK) == process
+    assert pool.call("keep", 13 * 2**24, timeout_seconds=SECONDS, claim=ASK) == process
+    assert pool.call("process", timeout_seconds=SECONDS, claim=ASK) != process
+
+
+def test_what_nobody_expected_is_memory_where_there_is_none(
+    pool: WorkerProcesses, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        pool.call("fail_full", timeout_seconds=SECONDS, claim=ASK)
+    assert caught.value.limit == "memory"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_process_is_full_when_less_than_an_eighth_is_left() -> None:
+    own = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    assert is_full(os.getpid(), WorkerLimits(memory_bytes=own))
+    assert is_full(os.getpid(), WorkerLimits(memory_bytes=own * 9 // 8))
+    assert not is_full(os.getpid(), WorkerLimits(memory_bytes=own * 5 // 4))
+    assert not is_full(2**30, WorkerLimits(memory_bytes=1))
 
 
 def test_a_call_that_needs_another_thread_is_refused_as_one_over_its_memory(

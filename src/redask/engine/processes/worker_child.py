@@ -10,7 +10,8 @@ has `use_parent` is given `ask_parent`, for what only the parent has.
     AskError                              the same error, with its attributes
     MemoryError, also for a message or a  LimitExceeded "memory", and the process ends
     thread that there is no room for
-    anything else                         AskError "internal error"; the traceback is logged here
+    anything else                         AskError "internal error"; the traceback is logged here;
+                                          where memory is used up: as MemoryError
     the result is larger than it may be   LimitExceeded "result_bytes"
 
 It ends with its parent: by the end of the messages everywhere, at once on Linux. SIGINT and
@@ -35,6 +36,7 @@ from redask.core.access.worker_shares import ASK_NICENESS
 from redask.core.errors import AskError, Cancelled, LimitExceeded
 from redask.engine.processes import worker_messages as messages
 from redask.engine.processes.niced_threads import NicedThreads
+from redask.engine.processes.worker_memory import is_full
 from redask.engine.processes.worker_messages import (
     Channel,
     StartOrder,
@@ -160,9 +162,13 @@ class WorkerChild:
         except OSError as error:
             if isinstance(error, ConnectionError):
                 raise  # nobody takes the pages
-            return _unexpected()
+            return self._unexpected()
         except Exception:
-            return _unexpected()
+            return self._unexpected()
+
+    def _unexpected(self) -> tuple[bytes, bytes]:
+        """The reply to what nobody expected: without memory, anything may be."""
+        return self._memory_reply if is_full(os.getpid(), self._limits) else _unexpected()
 
     def _send_pages(self, pages: Iterator[object], *, adds_up: bool) -> tuple[bytes, bytes]:
         """Send them; where they add up, whoever takes them keeps them all in memory."""
