@@ -37,7 +37,8 @@ BODY_SECONDS = 30.0  # in which a body must have come
 JSON = "application/json"
 _GZIP = 31  # zlib's number for the gzip format with the largest window
 _SLICE = 16 * 1024  # unpacked at once: what follows a member is copied, and that often
-FREE_BYTES = 64 * 1024
+FREE_BYTES = 64 * 1024  # that a body has without waiting for its turn
+_MADE = 32 * 1024  # of it: a large piece that is thrown away costs more than to unpack it
 _room = BodyRoom()
 _turns = BodyTurns()
 _for_messages = FairThreads(2, "redask-messages")
@@ -129,19 +130,22 @@ def unpacked(packed: bytes, most: int) -> bytes:
         if members > MAX_MEMBERS:
             message = f"the gzip of the body has more than {MAX_MEMBERS} members"
             raise BadAsk(message, detail="content-encoding")
-        member = zlib.decompressobj(_GZIP)
+        member, waiting = zlib.decompressobj(_GZIP), b""
         while not member.eof:
-            piece = packed[place : place + _SLICE]
-            if not piece:
+            if not waiting:
+                waiting = packed[place : place + _SLICE]
+                place += len(waiting)
+            if not waiting:
                 raise BadAsk("the gzip of the body ends too early", detail="content-encoding")
             try:
-                pieces.append(member.decompress(piece, left))
+                pieces.append(member.decompress(waiting, min(left, _MADE)))
             except zlib.error:
                 raise BadAsk("the body is not gzip", detail="content-encoding") from None
             left -= len(pieces[-1])
             if left <= 0:
                 raise LimitExceeded("body", f"the body is longer than {most} bytes, unpacked")
-            place += len(piece) - len(member.unused_data)
+            waiting = member.unconsumed_tail
+        place -= len(member.unused_data)
     return b"".join(pieces)
 
 
