@@ -96,7 +96,7 @@ def test_threads_that_cannot_be_started_are_memory_and_are_not_waited_for() -> N
     child = os.fork()
     if not child:
         threads = NicedThreads()
-        _NicedThread.start = refuse  # type: ignore[method-assign]  # as with no room for a stack
+        _NicedThread.start = refuse  # type: ignore[method-assign,assignment]  # as with no room for a stack
         try:
             threads.begin(3, lambda: None)
         except MemoryError as error:

@@ -1,7 +1,7 @@
 """Whether a worker process has all but used up the memory it may have: `is_full(pid, limits)`.
 
-At its limit a process does not fail cleanly: CPython has steps that fail without an exception, so
-that simple work ends in errors that say nothing of memory. What a statement leaves behind stays
+At its limit a process need not fail cleanly: a library may make another error of it, a thread does
+not start, and the next work fails for what was there before. What a statement leaves behind stays
 with the process, so the pool replaces one that is full after a call. Where the system does not
 tell (other than Linux), none is full: there is no limit, either.
 """
