@@ -513,7 +513,9 @@ def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
 def test_closing_sends_idle_clients_away_and_lets_the_others_end() -> None:
     async def script(transport: FakeServer) -> None:
         idle, connect = await transport.client(), await transport.connect()
+        await connect.send(b"\0")
         busy = await running(transport)
+        await until_true(lambda: len(transport.server._limits._open) == 3)
         closing = asyncio.create_task(transport.server.close(SECONDS))
         assert states(await idle.until()) == [("FATAL", "57P01")]
         await connect.reader.read()
