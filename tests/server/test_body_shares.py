@@ -1,6 +1,8 @@
 """Bodies: so many bytes of one tenant at a time, and tenants take turns in being parsed."""
 
+import asyncio
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable
@@ -10,13 +12,14 @@ from typing import Any
 import httpx
 import pytest
 from server_thread import ServerThread
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from waiting import SECONDS, until
 
 from redask.core.access.ask_shares import AskClaim
 from redask.core.errors import LimitExceeded, Overloaded
 from redask.server import request_json
 from redask.server.http import bodies, timeouts
-from redask.server.http.body_shares import BodyRoom, FairThreads
+from redask.server.http.body_shares import BodyRoom, BodyTurns, FairThreads
 
 ADA, BO, EVE = AskClaim("north", "ada"), AskClaim("north", "bo"), AskClaim("south", "eve")
 
@@ -41,6 +44,17 @@ def test_bodies_of_one_tenant_have_half_of_the_room_and_those_of_all_the_whole()
     assert not room._held  # who holds nothing is forgotten
     with room.holding("a") as a:
         a(900)
+
+
+def _noting(sizes: list[int], protocol: Any) -> Callable[[Any, bytes], None]:
+    """What receives data as before, and notes how much."""
+    before = protocol.data_received
+
+    def data_received(self: Any, data: bytes) -> None:
+        sizes.append(len(data))
+        before(self, data)
+
+    return data_received
 
 
 class _Parsing:
@@ -190,5 +204,98 @@ def test_a_short_rest_of_a_refused_body_is_dropped_and_the_connection_goes_on(
     with socket.create_connection(_address(server), SECONDS) as made:
         for _ in range(2):
             made.sendall(head)
-            assert b"HTTP/1.1 401" in made.recv(4096)
+            reply = b""
+            while not reply.endswith(b"}}"):
+                reply += made.recv(4096)
+            assert reply.startswith(b"HTTP/1.1 401")
             made.sendall(body)
+
+
+def test_of_a_refused_body_that_is_announced_to_be_long_nothing_is_read(
+    server: ServerThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(timeouts, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(
+        timeouts.TimeoutProtocol, "data_received", _noting(read, timeouts.TimeoutProtocol)
+    )
+    head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += b"Content-Length: %d\r\n\r\n" % (timeouts.REST_BYTES + 1)
+    with socket.create_connection(_address(server), SECONDS) as made:
+        made.sendall(head)
+        reply = b""
+        while not reply.endswith(b"}}"):
+            reply += made.recv(4096)
+        assert reply.startswith(b"HTTP/1.1 401")
+        made.sendall(b"[" * 1000)
+        assert made.recv(1) == b""
+        with pytest.raises(OSError, match=r"reset|pipe"):
+            made.sendall(b"[" * 60_000_000)
+    assert read == [len(head)]
+
+
+def test_a_long_body_and_the_request_behind_it_are_told_apart(
+    server: ServerThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(HttpToolsProtocol, "data_received", _noting(sizes, HttpToolsProtocol))
+    body = b" " * (8 * timeouts.BODY_SLICE + 1) + b"[]"
+    token = server.tokens["mia"].encode()
+    head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += b"Authorization: Bearer %b\r\nContent-Length: %d\r\n\r\n" % (token, len(body))
+    last = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    last += b"X: " + b"y" * (4 * timeouts.SLICE) + b"\r\n\r\n"
+    with socket.create_connection(_address(server), SECONDS) as made:
+        made.sendall((head + body) * 2 + last)
+        reply = b""
+        while piece := made.recv(65536):
+            reply += piece
+    assert re.findall(rb"HTTP/1.1 (\d+)", reply) == [b"400", b"400", b"200"]
+    assert max(sizes) == timeouts.BODY_SLICE
+    assert max(sizes[-4:]) <= timeouts.SLICE  # of a head
+
+
+def test_long_bodies_are_read_in_turns_of_their_tenants_and_short_ones_at_once(
+    server: ServerThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[str] = []
+    own = BodyTurns()
+
+    class Noting(BodyTurns):
+        async def next(self, tenant: str) -> None:
+            turns.append(tenant)
+            await own.next(tenant)
+
+    monkeypatch.setattr(bodies, "_turns", Noting())
+    headers = {"Authorization": f"Bearer {server.tokens['mia']}"}
+    for size, expected in ((bodies.FREE_BYTES // 2, set()), (bodies.MAX_BODY // 2, {"local"})):
+        body = {"question": "a", "options": {"nothing": "x" * size}}
+        reply = httpx.post(
+            f"{server.addresses[0]}/v1/ask", json=body, headers=headers, timeout=SECONDS
+        )
+        assert reply.status_code == 400
+        assert set(turns) == expected
+
+
+def test_one_piece_is_read_in_a_step_of_the_loop_and_tenants_take_turns() -> None:
+    steps: list[list[str]] = [[]]
+
+    async def reading(turns: BodyTurns, name: str) -> None:
+        await turns.next(name[0])
+        steps[-1].append(name)
+
+    async def run() -> None:
+        turns, loop = BodyTurns(), asyncio.get_running_loop()
+        named = ("a1", "a2", "a3", "b1", "a4")
+        tasks = {each: loop.create_task(reading(turns, each)) for each in named}
+        await asyncio.sleep(0)
+        tasks["a2"].cancel()
+        while not all(each.done() for each in tasks.values()):
+            steps.append([])
+            await asyncio.sleep(0)
+        steps.append([])
+        await reading(turns, "c1")  # and one that comes when all have gone
+
+    asyncio.run(run())
+    assert max(map(len, steps)) == 1
+    assert [name for step in steps for name in step] == ["a1", "b1", "a3", "a4", "c1"]

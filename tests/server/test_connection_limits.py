@@ -1,12 +1,16 @@
 """Connections beyond the limit: who was idle for longest makes room, who works stays."""
 
 import asyncio
+import os
 import socket
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from served import Served, fill
 from transports import Transports
 from waiting import SECONDS, until_true
 
@@ -194,3 +198,45 @@ def test_off_loopback_plain_text_is_asked_for() -> None:
         serving.check(serving.Serving(host="192.0.2.1"))
     serving.check(serving.Serving(host="192.0.2.1", plain_text=True))
     serving.check(serving.Serving(host="localhost"))
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="the kernel hands over all here")
+
+
+@linux_only
+def test_the_kernel_keeps_a_connection_until_its_client_says_something() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        connection_limits.queue(listening)
+        listening.setblocking(False)
+        with socket.create_connection(listening.getsockname(), SECONDS) as made:
+            with pytest.raises(BlockingIOError):
+                listening.accept()
+            made.sendall(b"x")
+            listening.settimeout(SECONDS)
+            with listening.accept()[0] as accepted:
+                assert accepted.recv(1) == b"x"
+
+
+class _AllPorts(Served):
+    words = ("serve", "--port", "0", "--grpc-port", "0", "--pg-port", "0")
+
+
+@linux_only
+def test_connections_that_say_nothing_take_no_descriptor_of_a_server(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    with _AllPorts(tmp_path / "db") as server, ExitStack() as silent:
+        http, _, wire = (int(each.rpartition(":")[2]) for each in server.addresses)
+
+        def connections() -> int:
+            """The sockets that the server has while a health check is answered."""
+            with socket.create_connection(("127.0.0.1", http), SECONDS) as probe:
+                probe.sendall(HEALTH)
+                assert probe.recv(4096).startswith(b"HTTP/1.1 200")
+                folder = Path(f"/proc/{server.process.pid}/fd")
+                return sum(os.readlink(each).startswith("socket:") for each in folder.iterdir())
+
+        before = connections()
+        for port in (http, wire):
+            for _ in range(20):
+                silent.enter_context(socket.create_connection(("127.0.0.1", port), SECONDS))
+        assert connections() < before + 10

@@ -91,9 +91,14 @@ def test_the_mcp_door_waits_for_no_body_for_ever_and_takes_no_endless_one(
 ) -> None:
     monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
     token = f"Authorization: Bearer {transports.tokens['mia']}"
-    opening = head("/mcp", token, "Content-Type: application/json", "Content-Length: 99999999")
+    kind = "Content-Type: application/json"
+    opening = head("/mcp", token, kind, f"Content-Length: {bodies.MAX_BODY}")
     assert b"did not come within" in received(transports, opening, b"x", pause=0.1)
-    assert received(transports, opening + b"x" * (bodies.MAX_BODY + 9)).startswith(b"HTTP/1.1 413")
+    too_long = head("/mcp", token, kind, f"Content-Length: {bodies.MAX_BODY + 1}")
+    assert received(transports, too_long).startswith(b"HTTP/1.1 413")  # before anything is sent
+    endless = head("/mcp", token, kind, "Transfer-Encoding: chunked")
+    endless += b"%x\r\n" % (bodies.MAX_BODY * 2) + b"x" * (bodies.MAX_BODY + 9)
+    assert received(transports, endless).startswith(b"HTTP/1.1 413")
     assert received(transports, head("/mcp", "Connection: close", method="GET")).startswith(
         b"HTTP/1.1 405"
     )

@@ -69,6 +69,14 @@ def test_each_promise_that_does_not_hold_is_named(changed: dict[str, object], sa
     assert failures(replace(CALM, **changed), CALM, Bounds()) == [said]  # type: ignore[arg-type]  # by name
 
 
+def test_endless_statements_of_one_user_have_a_bound_of_their_own() -> None:
+    stricter = Bounds().under(BY_NAME["16 endless statements by one user"].ratio)
+    assert (stricter.ratio, Bounds().under(None)) == (2.0, Bounds())
+    twice = replace(CALM, asks=[0.21])
+    assert failures(twice, CALM, Bounds()) == []
+    assert failures(twice, CALM, stricter) == ["p95 2.1 times the calm one"]
+
+
 def test_the_bounds_themselves_are_allowed() -> None:
     bounds = Bounds()
     most = SiegeFigures(

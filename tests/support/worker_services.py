@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ class Service:
     def __init__(self, directory: str) -> None:
         self._directory = Path(directory)
         self._stop = threading.Event()
+        self._kept: list[bytearray] = []
         self._made_at = self.niceness()
 
     def niceness(self) -> int:
@@ -80,6 +82,27 @@ class Service:
         kept = [b"x" * 2**20]
         while True:
             kept.append(bytes(kept[-1]) + b"x" * 2**20)
+
+    def keep_all(self) -> int:
+        """Keep what memory there is, but for 128 KB: no thread has room for its stack."""
+        self._kept = []
+        for size in (2**23, 2**20, 2**17):
+            with suppress(MemoryError):
+                while True:
+                    self._kept.append(bytearray(size))
+        del self._kept[-1]
+        return os.getpid()
+
+    def keep(self, size: int) -> int:
+        """Keep so much memory, and no more."""
+        self._kept = []
+        self._kept = [bytearray(size)]
+        return os.getpid()
+
+    def fail_full(self) -> None:
+        """What CPython makes of simple work at the limit."""
+        self.keep_all()
+        raise SystemError("error return without exception set")
 
     def pages(self, count: int, rows: int) -> Iterator[list[tuple[int, str]]]:
         for page in range(count):

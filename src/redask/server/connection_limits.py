@@ -13,10 +13,15 @@ and say nothing, or little, cannot keep a health check out, and who was working 
 asyncio accepts as many connections in one step as its backlog says, before any of them is counted:
 more than there are descriptors for, or so many that a request is pushed out before it is read. So
 that number is small (ACCEPTED_AT_ONCE), and the kernel's queue is made long again (`queue`).
+
+Clients of all our transports speak first. So, where it can (Linux), the kernel keeps a connection
+to itself until its client has said something, for SILENT_SECONDS at least: those that say nothing
+cost no work here, and push nobody out.
 """
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -27,6 +32,7 @@ from redask.core.serving_limits import ProcessPlace, ServingLimits
 TOTAL = 2000
 ACCEPTED_AT_ONCE = 32
 _BACKLOG = 4096  # connections that wait in the kernel; beyond it they come again after seconds
+SILENT_SECONDS = 30
 RESERVED = 8  # connections beyond the limit that are for health checks
 _KEPT_DESCRIPTORS = 384  # that are for no connection
 _LEAST = 16
@@ -35,8 +41,10 @@ HTTP_SHARE, PG_SHARE, GRPC_SHARE = 2, 4, 4
 
 
 def queue(listening: socket.socket) -> None:
-    """Let connections wait in the kernel that are not accepted at once."""
+    """Let connections wait in the kernel that are not accepted at once, or are silent."""
     listening.listen(_BACKLOG)
+    with suppress(AttributeError, OSError):  # not on every platform
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
 
 
 def accepted_at_once(place: ProcessPlace) -> int:

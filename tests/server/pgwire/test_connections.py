@@ -243,6 +243,7 @@ def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatc
     async def script(transport: FakeServer) -> None:
         loop = asyncio.get_running_loop()
         client, silent, slow = await transport.client(), *[await transport.connect() for _ in "ab"]
+        await silent.send(b"\0")  # and no more: until then the kernel may keep it
         await slow.send(start_up(user="mia", database="local"))
         assert (await slow.until("R"))[-1].kind == "R"
         await until_true(lambda: len(transport.server._limits._open) == 3)
@@ -260,10 +261,13 @@ def test_who_is_in_start_up_for_longest_makes_room() -> None:
     async def script(transport: FakeServer) -> None:
         client = await transport.client()
         waiting = [await transport.connect() for _ in range(2)]
+        await waiting[0].send(b"\0")
+        await until_true(lambda: len(transport.server._limits._open) == 2)
+        await waiting[1].send(b"\0")
         await until_true(lambda: len(transport.server._limits._open) == 3)
         third = await transport.connect()
-        assert await waiting[0].until("?") == []  # closed
         assert (await third.sign_in())[-1].kind == "Z"
+        assert await waiting[0].until("?") == []  # closed
         assert (await client.ask(query("rows 1")))[-1].kind == "Z"
 
     played(script, limits=ConnectionLimits(9, 9, 2))
@@ -295,7 +299,7 @@ def test_without_room_for_a_cancel_request_the_connection_is_refused_at_once(
 
     async def script(transport: FakeServer) -> None:
         await transport.client()
-        assert states(await (await transport.connect()).until()) == [("FATAL", "53300")]
+        assert states(await (await transport.connect()).sign_in()) == [("FATAL", "53300")]
 
     played(script, limits=ConnectionLimits(1))
 
@@ -509,7 +513,9 @@ def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
 def test_closing_sends_idle_clients_away_and_lets_the_others_end() -> None:
     async def script(transport: FakeServer) -> None:
         idle, connect = await transport.client(), await transport.connect()
+        await connect.send(b"\0")
         busy = await running(transport)
+        await until_true(lambda: len(transport.server._limits._open) == 3)
         closing = asyncio.create_task(transport.server.close(SECONDS))
         assert states(await idle.until()) == [("FATAL", "57P01")]
         await connect.reader.read()

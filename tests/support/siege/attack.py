@@ -70,6 +70,7 @@ class Attack:
     run: Callable[[Target], None]
     short: bool = False
     prepare: Callable[[Path], None] | None = None  # files, in a folder of its own
+    ratio: float | None = None  # of the honest p95 to the calm one, where less is promised
 
 
 def at_once(target: Target, count: int, work: Callable[[Target, int], None]) -> None:

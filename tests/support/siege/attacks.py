@@ -13,7 +13,7 @@ ATTACKS: tuple[Attack, ...] = (
         Attack(f"statements: {name}", flood(texts), short=name in _SHORT)
         for name, texts in STATEMENTS.items()
     ),
-    Attack("16 endless statements by one user", statement_attacks.endless),
+    Attack("16 endless statements by one user", statement_attacks.endless, ratio=2.0),
     Attack("questions of 32 KB: ask", question_attacks.questions("/v1/ask"), short=True),
     Attack("questions of 32 KB: explain", question_attacks.questions("/v1/explain")),
     Attack("questions of 32 KB: search", question_attacks.questions("/v1/search")),

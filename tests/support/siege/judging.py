@@ -7,7 +7,7 @@ of the server                     it answers as quickly as before, within a minu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 MEGABYTE = 1_000_000
@@ -21,6 +21,10 @@ class Bounds:
     probe_seconds: float = 0.5
     server_bytes: int = 1_000 * MEGABYTE
     process_bytes: int = 2_400 * MEGABYTE
+
+    def under(self, ratio: float | None) -> "Bounds":
+        """The same, with what is promised under one attack."""
+        return self if ratio is None else replace(self, ratio=ratio)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,18 @@ class NicedThreads:
             os.nice(ASK_NICENESS)
 
     def begin(self, niceness: int, work: Callable[[], object]) -> None:
-        """Have work done, after what was begun before in the same thread."""
+        """Have work done, after what was begun before in the same thread.
+
+        `MemoryError` where there is no room for the stack of one more.
+        """
         if niceness not in self._threads:
             absolute = None if self._own is None else min(19, self._own + niceness)
-            self._threads[niceness] = _NicedThread(absolute)
-            self._threads[niceness].start()
+            made = _NicedThread(absolute)
+            try:
+                made.start()
+            except RuntimeError as error:
+                raise MemoryError(str(error)) from error
+            self._threads[niceness] = made
         self._threads[niceness].work.put(work)
 
     def done(self, niceness: int, work: Callable[[], _T]) -> _T:

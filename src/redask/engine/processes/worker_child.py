@@ -8,8 +8,10 @@ has `use_parent` is given `ask_parent`, for what only the parent has.
 
     goes wrong                            answer
     AskError                              the same error, with its attributes
-    MemoryError                           LimitExceeded "memory", and the process ends
-    anything else                         AskError "internal error"; the traceback is logged here
+    MemoryError, also for a message or a  LimitExceeded "memory", and the process ends
+    thread that there is no room for
+    anything else                         AskError "internal error"; the traceback is logged here;
+                                          where memory is used up: as MemoryError
     the result is larger than it may be   LimitExceeded "result_bytes"
 
 It ends with its parent: by the end of the messages everywhere, at once on Linux. SIGINT and
@@ -34,6 +36,7 @@ from redask.core.access.worker_shares import ASK_NICENESS
 from redask.core.errors import AskError, Cancelled, LimitExceeded
 from redask.engine.processes import worker_messages as messages
 from redask.engine.processes.niced_threads import NicedThreads
+from redask.engine.processes.worker_memory import is_full
 from redask.engine.processes.worker_messages import (
     Channel,
     StartOrder,
@@ -61,6 +64,7 @@ class WorkerChild:
         self._memory_reply = messages.LEAVING, packed(_out_of_memory(limits))
         self._replies: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._interrupted = threading.Event()
+        self._sending = threading.Lock()
         use_parent = getattr(service, "use_parent", None)
         if use_parent is not None:
             use_parent(self.ask_parent)
@@ -72,14 +76,26 @@ class WorkerChild:
                 self._take(*self._channel.receive())
         except (EOFError, OSError):
             self._interrupt()
-        end = threading.Timer(self._limits.grace_seconds, os._exit, (1,))
-        end.daemon = True
-        end.start()
+        except MemoryError:
+            self._leave()
+        # a signal, and no thread: at the memory limit there is no room for another stack
+        signal.setitimer(signal.ITIMER_REAL, self._limits.grace_seconds)
         self._threads.close()
         close = getattr(self._service, "close", None)
         if close is not None:
             close()
-        end.cancel()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _leave(self) -> None:
+        """Say that there is no memory, whatever is asked or done."""
+        with suppress(OSError):
+            self._send(*self._memory_reply)
+        self._channel.shut_down()
+        self._interrupt()
+
+    def _send(self, kind: bytes, payload: bytes) -> None:
+        with self._sending:
+            self._channel.send(kind, payload)
 
     def ask_parent(self, name: str, *arguments: object) -> Any:
         """What the parent's work of this name gives, or the `AskError` it raises.
@@ -88,7 +104,7 @@ class WorkerChild:
         """
         while not self._replies.empty():
             self._replies.get()  # of a request that was interrupted
-        self._channel.send(messages.ASKED, packed((name, arguments)))
+        self._send(messages.ASKED, packed((name, arguments)))
         reply = self._replies.get()
         if reply is None or self._interrupted.is_set():
             raise Cancelled("the work was interrupted")
@@ -112,7 +128,7 @@ class WorkerChild:
     def _serve_one(self, kind: bytes, payload: bytes) -> None:
         try:
             kind, payload = self._reply(kind, payload)
-            self._channel.send(kind, payload)
+            self._send(kind, payload)
         except OSError:
             return  # the parent is gone, as the main thread sees
         except BaseException:
@@ -146,9 +162,13 @@ class WorkerChild:
         except OSError as error:
             if isinstance(error, ConnectionError):
                 raise  # nobody takes the pages
-            return _unexpected()
+            return self._unexpected()
         except Exception:
-            return _unexpected()
+            return self._unexpected()
+
+    def _unexpected(self) -> tuple[bytes, bytes]:
+        """The reply to what nobody expected: without memory, anything may be."""
+        return self._memory_reply if is_full(os.getpid(), self._limits) else _unexpected()
 
     def _send_pages(self, pages: Iterator[object], *, adds_up: bool) -> tuple[bytes, bytes]:
         """Send them; where they add up, whoever takes them keeps them all in memory."""
@@ -158,7 +178,7 @@ class WorkerChild:
                 raise Cancelled("the work was interrupted")
             payload = self._bounded(packed(page), sent)
             sent += len(payload) if adds_up else 0
-            self._channel.send(messages.PAGE, payload)
+            self._send(messages.PAGE, payload)
         return messages.DONE, b""
 
     def _bounded(self, payload: bytes, before: int) -> bytes:
@@ -206,6 +226,7 @@ def main(descriptor: int, parent: int) -> None:
     """Serve one parent until it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # an ignored signal would stay ignored
     end_with(parent)
     threads = NicedThreads()
     channel = Channel(socket.socket(fileno=descriptor))

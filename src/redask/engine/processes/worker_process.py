@@ -37,6 +37,7 @@ class WorkerProcess:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             )
         self.ready = False
+        self.is_full = False  # of memory, after its last call
         self.is_first = False  # of a pool that has done no work yet
         self.served: WorkerClaim | None = None  # by its last call
         self.niceness = ASK_NICENESS  # of its next call
@@ -52,8 +53,8 @@ class WorkerProcess:
 
     @property
     def usable(self) -> bool:
-        """Whether a caller may try it: it has started, or may still do so."""
-        if self.process.poll() is not None:
+        """Whether a caller may try it: it has started, or may still do so, and has memory."""
+        if self.is_full or self.process.poll() is not None:
             return False
         return self.has_started or time.monotonic() < self._give_up
 

@@ -62,6 +62,7 @@ from redask.core.errors import (
 from redask.core.ports import Cancellation
 from redask.engine.processes import worker_messages as messages
 from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
+from redask.engine.processes.worker_memory import is_full
 from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed
 from redask.engine.processes.worker_process import WorkerProcess
 from redask.engine.processes.worker_talk import PAGES, ParentWork, WorkerTalk
@@ -259,6 +260,7 @@ class WorkerProcesses:
 
     def _give_back(self, worker: WorkerProcess) -> None:
         """Let the next caller have it, or a new one in its place if it is done for."""
+        worker.is_full = is_full(worker.process.pid, self._limits)
         with self._lock:
             self._has_worked = True
             self._held.pop(worker, None)

@@ -47,7 +47,8 @@ class WorkerTalk:
             if not worker.ready:
                 self._until_ready(worker, call)
             working = True
-            worker.send_request(kind, request, call.end)
+            with suppress(ConnectionError):  # who leaves before it has heard all says why
+                worker.send_request(kind, request, call.end)
             while True:
                 kind, payload = self._next(worker, call)
                 if kind == messages.PAGE:

@@ -2,7 +2,8 @@
 
     content type    application/json, and nothing else: a page elsewhere may send the others
     encoding        none, or gzip, which is unpacked beside the event loop
-    size            bounded as sent, and once more as unpacked: `LimitExceeded` (413)
+    size            bounded as announced, as sent, and once more as unpacked: `LimitExceeded` (413)
+    turns           beyond FREE_BYTES a body is read piece by piece in turn with others: `BodyTurns`
     values          bounded before they are parsed: see `request_json`
     time            BODY_SECONDS from the head to the last byte: `BadAsk`
 
@@ -23,9 +24,10 @@ from starlette.requests import ClientDisconnect, Request
 from redask.core.access.ask_shares import AskClaim
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.server import request_json
-from redask.server.http.body_shares import BodyRoom, FairThreads
+from redask.server.http.body_shares import BodyRoom, BodyTurns, FairThreads
 from redask.server.http.request_sessions import claim_of
 from redask.server.http.responses import disconnected
+from redask.server.http.timeouts import announced
 
 _T = TypeVar("_T")
 MAX_BODY = 2 * 1024 * 1024
@@ -35,7 +37,10 @@ BODY_SECONDS = 30.0  # in which a body must have come
 JSON = "application/json"
 _GZIP = 31  # zlib's number for the gzip format with the largest window
 _SLICE = 16 * 1024  # unpacked at once: what follows a member is copied, and that often
+FREE_BYTES = 64 * 1024  # that a body has without waiting for its turn
+_MADE = 32 * 1024  # of it: a large piece that is thrown away costs more than to unpack it
 _room = BodyRoom()
+_turns = BodyTurns()
 _for_messages = FairThreads(2, "redask-messages")
 _for_rows = FairThreads(1, "redask-rows")  # one body of 64 MiB at a time
 
@@ -75,7 +80,7 @@ async def _read(
 ) -> _T:
     is_packed, claim = _is_packed(request), claim_of(request)
     with _room.holding(claim.tenant) as add:
-        sent = await _sent(request, most, add)
+        sent = await _sent(request, most, add, claim.tenant)
         if not is_packed and len(sent) <= request_json.LOOP_BYTES:
             return parse(sent)
 
@@ -125,35 +130,41 @@ def unpacked(packed: bytes, most: int) -> bytes:
         if members > MAX_MEMBERS:
             message = f"the gzip of the body has more than {MAX_MEMBERS} members"
             raise BadAsk(message, detail="content-encoding")
-        member = zlib.decompressobj(_GZIP)
+        member, waiting = zlib.decompressobj(_GZIP), b""
         while not member.eof:
-            piece = packed[place : place + _SLICE]
-            if not piece:
+            if not waiting:
+                waiting = packed[place : place + _SLICE]
+                place += len(waiting)
+            if not waiting:
                 raise BadAsk("the gzip of the body ends too early", detail="content-encoding")
             try:
-                pieces.append(member.decompress(piece, left))
+                pieces.append(member.decompress(waiting, min(left, _MADE)))
             except zlib.error:
                 raise BadAsk("the body is not gzip", detail="content-encoding") from None
             left -= len(pieces[-1])
             if left <= 0:
                 raise LimitExceeded("body", f"the body is longer than {most} bytes, unpacked")
-            place += len(piece) - len(member.unused_data)
+            waiting = member.unconsumed_tail
+        place -= len(member.unused_data)
     return b"".join(pieces)
 
 
-async def _sent(request: Request, most: int, add: Callable[[int], None]) -> bytes:
+async def _sent(request: Request, most: int, add: Callable[[int], None], tenant: str) -> bytes:
     """The bytes as they came."""
     pieces, size = [], 0
-    request.state.unread = True
+    too_long = LimitExceeded("body", f"the body is longer than {most} bytes")
+    if announced(request.headers.raw) > most:
+        raise too_long
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for piece in request.stream():
                 size += len(piece)
                 if size > most:
-                    raise LimitExceeded("body", f"the body is longer than {most} bytes")
+                    raise too_long
                 add(len(piece))
                 pieces.append(piece)
+                if size > FREE_BYTES:
+                    await _turns.next(tenant)
     except TimeoutError:
         raise BadAsk(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
-    request.state.unread = False
     return b"".join(pieces)

@@ -1,21 +1,26 @@
-"""What bodies of requests have of a server: `BodyRoom` in memory, `FairThreads` to be parsed.
+"""What bodies of requests have of a server: `BodyRoom` in memory, `FairThreads` to be parsed,
+`BodyTurns` on the event loop.
 
     memory     bodies that are read, wait or are parsed hold at most ROOM bytes, those of one tenant
                at most half of it, counted as they come. What goes beyond is `Overloaded`; the
                only body of a tenant may always be read
+    pieces     in each step of an event loop one piece of one body is read on; tenants take turns.
+               So whoever else has something to do there waits for a piece, not for one of each body
     turns      a thread parses a body at a time. One tenant has one thread; those of tenants, and of
                the users in each, take turns (`core.access.ask_shares`), so that nobody waits for
                more than a body of each other tenant
 
-Both are safe for threads: a process may have several servers.
+All are safe for threads: a process may have several servers.
 """
 
+import asyncio
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from redask.core.access.ask_shares import AskClaim, AskQuota, bounds_of, next_ask
 from redask.core.errors import Overloaded
@@ -54,6 +59,41 @@ class BodyRoom:
             with self._lock:
                 self._held[tenant] -= mine
                 self._held += Counter()  # forgets who holds nothing
+
+
+class BodyTurns:
+    """See the module."""
+
+    def __init__(self) -> None:
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopTurns] = WeakKeyDictionary()
+
+    async def next(self, tenant: str) -> None:
+        """Wait for the turn of one piece."""
+        loop = asyncio.get_running_loop()
+        turns = self._loops.setdefault(loop, {})
+        waiting: asyncio.Future[None] = loop.create_future()
+        if not turns:
+            loop.call_soon(_step, loop, turns)
+        turns.setdefault(tenant, deque()).append(waiting)
+        await waiting
+
+
+def _step(loop: asyncio.AbstractEventLoop, turns: "_LoopTurns") -> None:
+    """Let one go on, of the tenant whose turn it is, and look again in the next step."""
+    while turns:
+        tenant = next(iter(turns))
+        waiting = turns.pop(tenant)
+        following = waiting.popleft()
+        if waiting:
+            turns[tenant] = waiting  # behind the others
+        if not following.done():  # else it was cancelled
+            following.set_result(None)
+            break
+    if turns:
+        loop.call_soon(_step, loop, turns)
+
+
+_LoopTurns = dict[str, "deque[asyncio.Future[None]]"]  # by tenant, in order of their turns
 
 
 class _Waiting(NamedTuple):

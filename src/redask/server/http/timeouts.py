@@ -4,10 +4,13 @@
                 until the head of the next request is complete, however slowly its bytes arrive;
                 also when they are the rest of the body of a request that was refused
     rest        what is left of the body of a request that was answered is dropped, and after
-                REST_BYTES of it the connection: who is refused before a body is read sends on
+                REST_BYTES of it the connection: who is refused before a body is read sends on.
+                Where more than that was announced nothing of it is read: the client has
+                LINGER_SECONDS for the reply, while what it sends waits in the kernel
     head        a head, a trailer or a chunk extension longer than HEAD_BYTES is refused
     pipelining  only SLICE bytes are parsed at a time, and none while parsed requests wait: a
-                parsed request takes a hundred times its bytes
+                parsed request takes a hundred times its bytes. What must be body is no request:
+                BODY_SLICE at a time
     number      beyond its `limits` the connection that was idle for longest makes room; one that
                 is let in for health checks has `FOR_HEALTH` in its scope
     head twice  what stands twice in a head and may once (ONCE) is refused, and a head without
@@ -21,6 +24,7 @@ complete. Deadlines of bodies and responses are in `routes` and `responses`.
 """
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -32,7 +36,9 @@ from redask.server.http.responses import refused
 HEADER_SECONDS = 30.0
 HEAD_BYTES = 64 * 1024
 SLICE = 8 * 1024
+BODY_SLICE = 64 * 1024
 REST_BYTES = 256 * 1024
+LINGER_SECONDS = 1.0
 ONCE = frozenset(
     b"authorization content-encoding content-length content-type cookie expect host origin"
     b" proxy-authorization te trailer transfer-encoding".split()
@@ -60,6 +66,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._head_bytes = 0  # since a message began, had a piece of body or was complete
         self._progressed = False
         self._rest = 0  # bytes of a body that nobody wants any more
+        self._to_come = 0  # of the body, by what its head announced
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -88,7 +95,7 @@ class TimeoutProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._progressed = True
         self._in_body = False
-        self._rest = 0
+        self._rest = self._to_come = 0
         super().on_message_begin()
         more: dict[str, Any] = {CONNECTION: self, FOR_HEALTH: self._for_health}
         self.scope.update(more)  # type: ignore[typeddict-item]  # names of our own
@@ -105,10 +112,12 @@ class TimeoutProtocol(HttpToolsProtocol):
         has_host = b"host" in names or self.parser.get_http_version() == "1.0"
         if len(set(names)) < len(names) or not has_host:
             raise RefusedHead("the head")
+        self._to_come = announced(self.headers)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._progressed = True
+        self._to_come -= len(body)
         super().on_body(body)
         if self.cycle.response_complete:
             self._rest += len(body)
@@ -120,9 +129,21 @@ class TimeoutProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
+        is_last = self._running is self.cycle  # else what is to come is of the next
         super().on_response_complete()
         self.limits.used(self)
+        if is_last and self._to_come > REST_BYTES:
+            self._linger()
         self._parse()
+
+    def _linger(self) -> None:
+        """Read no more; whoever sends on still has time to read the reply."""
+        self._unparsed.clear()
+        self.flow.pause_reading()
+        if self.transport.can_write_eof() and not self.transport.is_closing():
+            self.transport.write_eof()
+        self._clear_deadline()
+        self._deadline = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         self._running = cycle
@@ -131,8 +152,9 @@ class TimeoutProtocol(HttpToolsProtocol):
     def _parse(self) -> None:
         """Parse what arrived, unless parsed requests wait."""
         while self._unparsed and not self.pipeline and not self.transport.is_closing():
-            piece = bytes(self._unparsed[:SLICE])
-            del self._unparsed[:SLICE]
+            size = max(SLICE, min(self._to_come, BODY_SLICE))
+            piece = bytes(self._unparsed[:size])
+            del self._unparsed[:size]
             self._progressed = False
             super().data_received(piece)
             self._head_bytes = 0 if self._progressed else self._head_bytes + len(piece)
@@ -171,3 +193,9 @@ class TimeoutProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    """The length of a body by its head; 0 where it does not say one."""
+    found = next((value for name, value in headers if name == b"content-length"), b"")
+    return int(found) if found.isdigit() and len(found) < 20 else 0
