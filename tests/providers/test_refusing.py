@@ -424,6 +424,13 @@ def test_a_record_of_which_no_field_is_asked_for_must_have_every_word(
     assert "Harbor Analytics" in answer.text.split("\n")[2]  # the nearest, and said to be that
 
 
+def test_a_price_is_what_something_costs() -> None:
+    espresso = row("products", id=1, name="Polarnacht Espresso", price_eur=24.9)
+    assert "24.9" in complete("What does Polarnacht Espresso cost?", [espresso]).text
+    free = row("products", id=2, name="Polarnacht Espresso", colour="brown")
+    assert complete("What does Polarnacht Espresso cost?", [free]).text.startswith("Nothing here")
+
+
 @pytest.mark.parametrize(
     "question",
     [

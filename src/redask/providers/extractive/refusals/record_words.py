@@ -9,21 +9,26 @@
 
 A record of which no field is asked for would be quoted whole, as if it answered. It answers only if
 it has every word: in a value, in the name of a field, or in that of its collection. Words that ask
-for a record, and little ones, need not be there.
+for a record, and little ones, need not be there; a price is what something costs, if it is shown.
 """
 
+import re
 from collections.abc import Sequence
 
 from redask.core.rules.grounding import stems
 from redask.core.text import lower
-from redask.providers.extractive import result_text
+from redask.providers.extractive import record_fields, result_text
 from redask.providers.extractive.excerpts import QuotableSource
 
 _ASKING = frozenset(
     stems.form(word)
     for word in """work know tell show give find get see look say mean about info information detail
     record entry row data list all any everything have use belong live locate there here
-    old start name call many much long often""".split()
+    old start name call many much long often wrong problem issue matter happen""".split()
+)
+_PRICES = frozenset("cost price fee charge".split())
+_PRICED = re.compile(
+    r"price|cost|fee|charge|(?:^|[_\W])(?:eur|usd|gbp|chf)(?:$|[_\W])", re.IGNORECASE
 )
 _RANKS = frozenset(
     """first last next best worst most least highest lowest largest smallest biggest newest oldest
@@ -42,6 +47,8 @@ def unsaid(question: str, quoted: Sequence[QuotableSource]) -> list[str]:
     texts += [line.text for each in quoted for line in each.excerpts]
     held = frozenset(stems.forms(" ".join([*texts, *map(result_text.label, texts)])))
     unheld = [word for word in words if not _is_held(stems.form(word), held)]
+    if len(fields) <= record_fields.MOST_FIELDS * len(quoted) and any(map(_PRICED.search, fields)):
+        unheld = [word for word in unheld if lower(word).removesuffix("s") not in _PRICES]
     ranks = [word for word in unheld if lower(word) in _RANKS]
     if ranks or any(_is_asked(field, asked) for field in fields):
         return ranks
