@@ -1,5 +1,7 @@
 """Statements that would prove a wrong number, and the questions that are near to them."""
 
+from dataclasses import replace
+
 import pytest
 from plan_worlds import StoredTexts
 
@@ -55,8 +57,15 @@ CARRIER = PlanSchema(
             ("id",),
             8,
         ),
+        PlanTable(
+            "trips",
+            (PlanColumn("id", "int4", 30), PlanColumn("pilot_id", "int4", 4)),
+            ("id",),
+            30,
+        ),
     ),
     (
+        ForeignKey("trips", ("pilot_id",), "drivers", ("id",)),
         ForeignKey("shipments", ("customer_id",), "customers", ("id",)),
         ForeignKey("shipments", ("driver_id",), "drivers", ("id",)),
     ),
@@ -135,8 +144,19 @@ def test_a_heading_by_a_number_asks_for_an_order_and_not_for_groups() -> None:
 
 
 def test_the_fewest_may_be_none() -> None:
-    planned = plan_directly("Which driver_id has the fewest shipments?", CARRIER, VALUES)
-    assert not isinstance(planned, Certain), planned
+    planned = plan_directly("Which pilot has the fewest trips?", CARRIER, VALUES)
+    assert isinstance(planned, Unclear), planned
+    assert planned.missing == ("whether those without trips count",)
+    assert isinstance(plan_directly("Which pilot has the most trips?", CARRIER, VALUES), Certain)
+
+
+def test_amounts_of_one_currency_are_added_up() -> None:
+    accounts = CARRIER.tables[3]
+    columns = (
+        replace(each, distinct=1) if each.name == "currency" else each for each in accounts.columns
+    )
+    only = PlanSchema((replace(accounts, columns=tuple(columns)),), ())
+    assert isinstance(plan_directly("What is the total mrr?", only, VALUES), Certain)
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,8 @@ def asked_intent(phrases: Phrases) -> str | None:
 def _lists_rows(phrases: Phrases, words: set[str]) -> bool:
     """Whether rows of a table are asked for, by its name: some of them are no answer.
 
-    "list orders …", "which late orders …", "who are the drivers?"; and "late orders of Acme" and
-    "names of all drivers", which have no verb.
+    "list orders …", "which late orders …", "who are the drivers?", and "late orders of Acme", which
+    has no verb.
     """
     if "id" in words:
         return False  # the rows are named: each can be looked up
@@ -138,7 +138,7 @@ def _lists_rows(phrases: Phrases, words: set[str]) -> bool:
         return any(each.start <= _NEAR for each in plural)
     if [word.low for word in phrases.words[:2]] == ["who", "are"]:
         return True
-    return ("all" in words or bool(plural)) and not words & _SENTENCES
+    return bool(plural) and not words & _SENTENCES
 
 
 def _lists_what_is_stored(phrases: Phrases) -> bool:
