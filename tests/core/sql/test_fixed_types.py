@@ -92,3 +92,8 @@ def test_long_names_are_read(written: str, kind: str) -> None:
 def test_other_types_are_refused_by_name(written: str) -> None:
     with pytest.raises(BadAsk, match="is no type for a column"):
         read_type(written)
+
+
+def test_a_numeric_without_a_size_is_told_what_it_lacks() -> None:
+    with pytest.raises(BadAsk, match=r"numeric\(p,s\).*a precision and a smaller scale are needed"):
+        read_type("numeric")

@@ -48,9 +48,10 @@ def read_type(written: str) -> SqlType:
     sized = len(found.modifier) == 2 and found.modifier[1] < found.modifier[0] <= 38
     known = found.name in NAMES and (sized if found.name == "numeric" else not found.modifier)
     if not known or found == SqlType("jsonb").array:
+        told = ", ".join("numeric(p,s)" if each == "numeric" else each for each in NAMES)
         raise BadAsk(
-            f"{written[:100]!a} is no type for a column: there are {', '.join(NAMES)}, each but"
-            " jsonb also with []; numeric has a precision and a smaller scale: numeric(18,2)",
+            f"{written[:100]!a} is no type for a column: there are {told}, each but jsonb also with"
+            " []; a precision and a smaller scale are needed: numeric(18,2)",
             detail=written[:100],
         )
     return found
