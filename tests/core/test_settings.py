@@ -83,6 +83,7 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("serve.wrong_tokens", "serving.wrong_tokens", 20, "3", 3),
     ("serve.public", "serving.public", (), '["tools", "metrics"]', ("metrics", "tools")),
     ("serve.public_url", "serving.public_url", None, '"https://a.b:8/"', "https://a.b:8"),
+    ("serve.snapshots", "serving.snapshots", None, '"/srv/snapshots"', "/srv/snapshots"),
     ("serve.chat_model", "serving.chat_model", "redask", '"acme"', "acme"),
     ("serve.chat_sources_in_text", "serving.chat_sources_in_text", False, "true", True),
     ("serve.chat_stream", "serving.chat_checked", False, '"checked"', True),
