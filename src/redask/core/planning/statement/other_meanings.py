@@ -73,10 +73,13 @@ def _verb_as_value(statement: Statement, phrases: Phrases) -> str | None:
 
 def _person_as_number(statement: Statement, phrases: Phrases) -> str | None:
     """ "who", or "paid" of "the lowest paid driver", if only a number is shown."""
+    aggregates = {each.aggregate for each in statement.outputs}
+    if "" in aggregates:
+        return None
     words = [word.low for word in phrases.words]
-    if not all(each.aggregate in ("min", "max") for each in statement.outputs):
-        return "who" if words[0] == "who" and all(x.aggregate for x in statement.outputs) else None
-    return "who" if words[0] == "who" else next((low for low in words if low == "paid"), None)
+    if words[0] == "who":
+        return "who"
+    return "paid" if "paid" in words and aggregates <= {"min", "max"} else None
 
 
 def _mixed_currencies(statement: Statement, linker: Linker) -> str | None:
