@@ -51,7 +51,7 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(
         (("asked", "text"),), [(repr(("SELECT 1", [1, "x"], MIA, asked)),)]
     )
     written = selector.select_json("SELECT 1", [1], MIA, browsers=True, timeout_ms=LONG)
-    assert written == repr(("SELECT 1", [1], "mia", True)).encode()
+    assert written == [repr(("SELECT 1", [1], "mia", True)).encode(), b"."]
     shape = selector.describe("SELECT 2", MIA, declared=["int4", None], timeout_ms=LONG)
     assert shape == SelectShape((("SELECT 2", "text"),), ("int4", "None"))
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]

@@ -91,8 +91,9 @@ class FakeSelector:
 
     def select_json(
         self, sql: str, params: Sequence[object], caller: Caller, **options: Any
-    ) -> bytes:
-        return repr((sql, params, caller.user, options["browsers"])).encode()
+    ) -> Iterator[bytes]:
+        yield repr((sql, params, caller.user, options["browsers"])).encode()
+        yield b"."
 
     def describe(self, sql: str, caller: Caller, **options: Any) -> SelectShape:
         del options["timeout_ms"]

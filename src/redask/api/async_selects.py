@@ -47,19 +47,20 @@ class AsyncSelects:
 
     async def select_json(
         self, sql: str, params: Sequence[object] = (), *, browsers: bool
-    ) -> bytes:
-        """The rows as JSON for transports: see `core.wire.row_json`."""
+    ) -> list[bytes]:
+        """The rows as JSON for transports, in pieces: see `core.wire.row_json`."""
         chosen, app = self._app.settings, self._app
 
-        def encoded(caller: Caller, left: threading.Event) -> bytes:
+        def encoded(caller: Caller, left: threading.Event) -> list[bytes]:
             _check(sql)
-            return app.selector.select_json(
+            pieces = app.selector.select_json(
                 *(sql, params, caller),
                 browsers=browsers,
                 timeout_ms=chosen.select_timeout_ms,
                 max_rows=chosen.select_max_rows,
                 cancelled=left,
             )
+            return list(pieces)
 
         return await self._in_select_thread(encoded, sql)
 
@@ -76,12 +77,12 @@ class AsyncSelects:
 
     async def query_json(
         self, statement: str, params: Sequence[object] = (), *, browsers: bool
-    ) -> bytes:
-        """The same as JSON: rows of a SELECT become text in the process that made them."""
+    ) -> list[bytes]:
+        """The same as JSON, in pieces: a SELECT's become text in the process that made them."""
         if is_select(statement):
             return await self.select_json(statement, params, browsers=browsers)
         rows: object = await self.execute(statement, params)
-        return canonical.encode(for_browsers(rows) if browsers else rows)
+        return [canonical.encode(for_browsers(rows) if browsers else rows)]
 
     async def select_result(
         self,

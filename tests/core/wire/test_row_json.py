@@ -1,7 +1,9 @@
 """Rows as JSON: the bytes of canonical JSON of the same rows as objects, and never too many."""
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,7 +14,8 @@ from redask.api.select_rows import SelectRows
 from redask.core.errors import LimitExceeded
 from redask.core.ports import SelectResult
 from redask.core.wire import json as canonical
-from redask.core.wire.row_json import MAX_SAFE, for_browsers, rows_json
+from redask.core.wire import row_json
+from redask.core.wire.row_json import MAX_SAFE, PIECE_BYTES, for_browsers
 
 VALUES: list[object] = [
     *(None, True, 1, -(2**63), MAX_SAFE, MAX_SAFE + 1, 0.5, float("nan"), 1e20, "ü\n\"'", ""),
@@ -28,6 +31,11 @@ CELLS = st.one_of(
     st.decimals(allow_nan=False, allow_infinity=False, places=3),
     st.lists(st.integers(-(2**70), 2**70), max_size=3),
 )
+
+
+def rows_json(names: list[str], rows: Iterable[tuple[object, ...]], **how: Any) -> bytes:
+    """All its pieces."""
+    return b"".join(row_json.rows_json(names, rows, **how))
 
 
 def as_objects(names: list[str], rows: list[tuple[object, ...]], browsers: bool) -> bytes:
@@ -69,13 +77,22 @@ def test_no_rows_and_no_columns_are_lists_and_objects_too() -> None:
 def test_what_becomes_too_long_is_refused_before_it_is_whole() -> None:
     taken: list[int] = []
 
-    def rows() -> object:
+    def rows() -> Iterator[tuple[str]]:
         for number in range(1000):
             taken.append(number)
             yield ("x" * 100,)
 
     with pytest.raises(LimitExceeded, match=r"larger than 0\.00100136 MiB as JSON") as refused:
-        rows_json(["a"], rows(), browsers=True, most=1050)  # type: ignore[arg-type]  # a generator
+        rows_json(["a"], rows(), browsers=True, most=1050)
     assert refused.value.limit == "result_bytes"
     assert len(taken) == 10
     assert len(rows_json(["a"], [("x" * 100,)] * 9, browsers=True, most=982)) == 982
+
+
+def test_a_long_result_comes_in_pieces_none_much_longer_than_another() -> None:
+    rows = [(number, "x" * 1000) for number in range(1000)]
+    pieces = list(row_json.rows_json(["a", "b"], rows, browsers=True))
+    assert [len(piece) // PIECE_BYTES for piece in pieces] == [1, 1, 1, 0]
+    assert max(map(len, pieces)) < PIECE_BYTES + 1100
+    assert b"".join(pieces) == as_objects(["a", "b"], rows, True)
+    assert list(row_json.rows_json(["a"], [(1,)], browsers=True)) == [b'[{"a":1}]']

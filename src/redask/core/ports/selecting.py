@@ -13,7 +13,7 @@ A type is PostgreSQL's, as text: `str(SqlType)`, such as `int8`, `numeric(18,2)`
     None                                 NULL, of every type
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -143,8 +143,8 @@ class Selector(Protocol):
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
         cancelled: Cancellation | None = None,
-    ) -> bytes:
-        """The same as JSON: see `wire.row_json`."""
+    ) -> Iterable[bytes]:
+        """The same as JSON, in pieces: see `wire.row_json`. For one thread."""
 
     def select_pages(
         self,

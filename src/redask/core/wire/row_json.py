@@ -3,10 +3,12 @@
 The bytes are those of canonical JSON of a list of objects, a value as `json_cells` has it, the
 second column `name` as `name_2` (`distinct`). With `browsers`, integers that JavaScript would round
 are texts (`for_browsers`). A result becomes text row by row, in the process that made it: nobody
-who only hands it on holds its values as objects. Beyond `most` bytes it is `LimitExceeded`.
+who only hands it on holds its values as objects. It comes in pieces, at least one, of PIECE_BYTES
+and the row that goes beyond: whoever hands them on copies none of it whole. Beyond `most` bytes it
+is `LimitExceeded`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from redask.core.errors import LimitExceeded
 from redask.core.sql.json_cells import json_value
@@ -14,6 +16,7 @@ from redask.core.wire import json as canonical
 
 MAX_SAFE = 2**53 - 1
 MAX_BYTES = 64 * 1024 * 1024
+PIECE_BYTES = 256 * 1024
 
 
 def rows_json(
@@ -22,19 +25,24 @@ def rows_json(
     *,
     browsers: bool,
     most: int = MAX_BYTES,
-) -> bytes:
-    """The rows as a JSON list of objects."""
+) -> Iterator[bytes]:
+    """The rows as a JSON list of objects, in pieces."""
     order = sorted(zip(distinct(names), range(len(names)), strict=True))
     keys = [(f"{canonical.text(name)}:", at) for name, at in order]
-    pieces, size = list[bytes](), 1
     cell = _browser_cell if browsers else _cell
+    piece, size, joint = bytearray(b"["), 1, b""
     for row in rows:
-        pieces.append(_row(keys, row, cell))
-        size += len(pieces[-1]) + 1
+        written = _row(keys, row, cell)
+        size += len(written) + 1
         if size > most:
             message = f"the result is larger than {most / 2**20:g} MiB as JSON"
             raise LimitExceeded("result_bytes", message, detail="result_bytes")
-    return b"[" + b",".join(pieces) + b"]"
+        piece += joint + written
+        joint = b","
+        if len(piece) >= PIECE_BYTES:
+            yield bytes(piece)
+            piece = bytearray()
+    yield bytes(piece) + b"]"
 
 
 def _row(

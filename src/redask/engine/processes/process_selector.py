@@ -137,10 +137,10 @@ class ProcessSelector:
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
         cancelled: Cancellation | None = None,
-    ) -> bytes:
-        """The rows of a SELECT as JSON, which the process that made them writes."""
+    ) -> list[bytes]:
+        """The rows of a SELECT as JSON, which the process that made them writes; in pieces."""
         with self._noticing(caller):
-            found: bytes = self._pool.call(
+            found: list[bytes] = self._pool.call(
                 "select_json",
                 *(sql, params, caller),
                 browsers=browsers,

@@ -143,7 +143,7 @@ class GrpcTransport:
         rows = await self._admission.of(session.claim).run(
             lambda: session.query_json(statement, values, browsers=False)
         )
-        return pb.QueryReply(rows_json=rows)
+        return pb.QueryReply(rows_json=b"".join(rows))
 
 
 class GrpcServer:

@@ -1,4 +1,4 @@
-"""What the HTTP transport sends back: `plain` JSON, `failed` and `not_found`, and an `EventStream`.
+"""What the HTTP transport sends back: JSON (`plain`, `encoded`), `failed`, and an `EventStream`.
 
 Errors have one shape, from `wire.outcomes`. A stream sends its first event at once, a comment
 when it was silent, and ends in a frame whatever happens. When the client does not read for
@@ -6,7 +6,7 @@ SEND_SECONDS, the stream is closed, and the ask is cancelled.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from starlette.requests import Request
@@ -17,6 +17,7 @@ from redask.core import errors
 from redask.core.model import Event, Failed
 from redask.core.wire import json as canonical
 from redask.core.wire import outcomes, sse
+from redask.core.wire.row_json import PIECE_BYTES
 from redask.server.admission import RETRY_SECONDS, Disconnected
 
 SEND_SECONDS = 30.0
@@ -27,11 +28,6 @@ EVENTS = "text/event-stream"
 def plain(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as canonical JSON."""
     return Response(canonical.encode(value), status, headers, media_type=JSON)
-
-
-def encoded(body: bytes) -> Response:
-    """What is JSON already."""
-    return Response(body, media_type=JSON)
 
 
 def failed(error: BaseException) -> Response:
@@ -69,6 +65,37 @@ def disconnected(request: Request) -> Disconnected:
             pass
 
     return returned
+
+
+def encoded(pieces: Sequence[bytes]) -> Response:
+    """What is JSON already."""
+    if sum(map(len, pieces)) <= PIECE_BYTES:
+        return Response(b"".join(pieces), media_type=JSON)
+    return _LongJson(pieces)
+
+
+class _LongJson(Response):
+    """JSON that is sent piece by piece, and the event loop has other work in between.
+
+    Written in one call, tens of megabytes would be copied on the loop, and again for what the
+    client leaves for later. When the client takes nothing for SEND_SECONDS, the reply ends there.
+    """
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        size = str(sum(map(len, pieces)))
+        super().__init__(headers={"Content-Length": size}, media_type=JSON)
+        self._pieces = pieces
+
+    async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        try:
+            for piece in self._pieces:
+                async with asyncio.timeout(SEND_SECONDS):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await asyncio.sleep(0)  # a client that takes all at once would keep the loop
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            return
 
 
 class EventStream(Response):

@@ -162,7 +162,7 @@ class HttpTransport:
         rows = await self._sessions.room(session).run(
             lambda: session.query_json(statement, params, browsers=True), disconnected(request)
         )
-        return responses.encoded(b'{"rows":' + rows + b"}")
+        return responses.encoded([b'{"rows":', *rows, b"}"])
 
     async def put(self, request: Request) -> Response:
         session = await self._sessions.of(request)

@@ -94,8 +94,8 @@ class ColumnarSelector:
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
         cancelled: Cancellation | None = None,
-    ) -> bytes:
-        """The rows of a SELECT as JSON."""
+    ) -> Iterator[bytes]:
+        """The rows of a SELECT as JSON, in pieces."""
         from redask.core.wire.row_json import rows_json
 
         found = self.select(
