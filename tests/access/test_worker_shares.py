@@ -190,19 +190,26 @@ def test_an_ask_whose_tenant_has_a_process_would_rather_wait_for_one_than_take_a
 
 
 def test_the_last_process_that_served_an_ask_is_left_to_asks_while_others_start() -> None:
-    assert not may_take(MIA, [WARM], [], 1)
-    assert not may_take(None, [WARM], [], 2)
-    assert may_take(ASKING, [WARM], [], 1)
-    assert may_take(MIA, [WARM], [], 0)
-    assert may_take(MIA, [WARM, WARM], [], 1)
-    assert may_take(MIA, [FRESH], [], 1)
-    assert may_take(MIA, [], [], 1)
+    assert not may_take(MIA, [WARM], [], [None])
+    assert not may_take(None, [WARM], [], [None, None])
+    assert may_take(ASKING, [WARM], [], [None])
+    assert may_take(MIA, [WARM], [], [])
+    assert may_take(MIA, [WARM, WARM], [], [None])
+    assert may_take(MIA, [FRESH], [], [None])
+    assert may_take(MIA, [], [], [None])
 
 
 def test_processes_of_another_tenants_asks_are_left_to_it_while_others_start() -> None:
-    assert may_take(ASKING, [THEIRS, THEIRS], [EVA, None], 1)  # who has none may have any
-    assert not may_take(ASKING, [THEIRS, THEIRS], [BO], 1)
-    assert may_take(ASKING, [THEIRS, THEIRS], [BO], 0)
-    assert may_take(ASKING, [THEIRS, WARM], [BO], 1)
-    assert may_take(ASKING, [THEIRS, SELECTED], [BO], 1)
-    assert may_take(ASKING, [], [BO], 1)
+    assert may_take(ASKING, [THEIRS, THEIRS], [EVA, None], [None])  # who has none may have any
+    assert not may_take(ASKING, [THEIRS, THEIRS], [BO], [None])
+    assert may_take(ASKING, [THEIRS, THEIRS], [BO], [])
+    assert may_take(ASKING, [THEIRS, WARM], [BO], [None])
+    assert may_take(ASKING, [THEIRS, SELECTED], [BO], [None])
+    assert may_take(ASKING, [], [BO], [None])
+
+
+def test_a_tenant_whose_process_is_being_replaced_waits_for_that_one() -> None:
+    assert not may_take(ASKING, [THEIRS], [], [BO])
+    assert not may_take(ASKING, [THEIRS], [], [None, BO])
+    assert may_take(ASKING, [THEIRS], [], [EVA])
+    assert may_take(ASKING, [THEIRS, SELECTED], [], [BO])

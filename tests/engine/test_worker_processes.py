@@ -175,7 +175,8 @@ def test_a_worker_that_died_while_idle_is_nobodys_error(make: Maker) -> None:
     pool = make()
     before = served(pool)
     os.kill(before, signal.SIGKILL)
-    assert until(lambda: "State:\tZ" in Path(f"/proc/{before}/status").read_text())
+    (worker,) = pool._workers
+    assert until(lambda: worker.process.poll() is not None)
     assert served(pool) != before
 
 
@@ -611,3 +612,23 @@ def test_asks_keep_their_process_while_those_of_statements_are_ended(tmp_path: P
                 pool.call("leave", timeout_seconds=MANY, claim=selecting)
             assert pool.call("process", timeout_seconds=MANY, claim=asking) == first
         assert first not in ended
+
+
+def test_a_tenant_whose_process_was_ended_waits_for_the_next_and_takes_no_other_tenants(
+    make: Maker,
+) -> None:
+    pool = make(size=2)
+    pool.warm()
+    assert until(lambda: len(pool._idle) == 2 and all(each.has_started for each in pool._idle))
+    ada, eve = WorkerClaim("north", "ada", Lane.ASK), WorkerClaim("south", "eve", Lane.ASK)
+
+    def asked(claim: WorkerClaim) -> object:
+        return pool.call("process", timeout_seconds=MANY, claim=claim)
+
+    kept, ended = asked(ada), asked(eve)
+    for _ in range(2):
+        with pytest.raises(StoreFailed):
+            pool.call("leave", timeout_seconds=MANY, claim=eve)
+        following = asked(eve)
+        assert following not in (kept, ended)
+        assert asked(ada) == kept

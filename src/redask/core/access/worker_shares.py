@@ -116,7 +116,7 @@ def next_place(
 
 
 def which_process(
-    claim: WorkerClaim | None, idle: Sequence[IdleProcess], held: Collection[WorkerClaim | None]
+    claim: WorkerClaim | None, idle: Sequence[IdleProcess], having: Collection[WorkerClaim | None]
 ) -> int:
     """Which of the idle processes, the one used last at the end, such a call is given.
 
@@ -127,10 +127,11 @@ def which_process(
                          3. the one used longest ago
 
     So a flood of statements, or of one tenant's questions, whose processes are ended and start
-    anew, does not take from the others the process that has all open.
+    anew, does not take from the others the process that has all open. `having` are those who hold
+    a process, and those whose process was ended and is being replaced.
     """
     is_ask, tenant = claim is not None and claim.lane is Lane.ASK, claim.tenant if claim else ""
-    has_another = _holds(tenant, held)
+    has_another = _has_one(tenant, having)
 
     def rank(at: int) -> tuple[bool, bool, bool, int]:
         one = idle[at]
@@ -169,24 +170,26 @@ def may_take(
     claim: WorkerClaim | None,
     idle: Sequence[IdleProcess],
     held: Collection[WorkerClaim | None],
-    starting: int,
+    replaced: Collection[WorkerClaim | None],
 ) -> bool:
     """Whether such a call may have an idle process now, or waits for one that is being started.
 
     The last one that served an ask is left to asks; those that served asks of other tenants are
-    left to these by an ask whose tenant has a process already.
+    left to these by an ask whose tenant has a process already, or had one that is being replaced:
+    its own questions, all ended at their deadline, would take the last warm process of the others.
+    `replaced` has for each process that starts who was served by the one before it, if any.
     """
-    if not idle or not starting:
+    if not idle or not replaced:
         return True
     if claim is None or claim.lane is not Lane.ASK:
         return len(idle) > 1 or not idle[0].has_asked()
-    if not _holds(claim.tenant, held):
+    if not _has_one(claim.tenant, [*held, *replaced]):
         return True
     return any(not one.has_asked() or one.has_asked(claim.tenant) for one in idle)
 
 
-def _holds(tenant: str, held: Collection[WorkerClaim | None]) -> bool:
-    return any(each is not None and each.tenant == tenant for each in held)
+def _has_one(tenant: str, having: Collection[WorkerClaim | None]) -> bool:
+    return any(each is not None and each.tenant == tenant for each in having)
 
 
 def refusal(

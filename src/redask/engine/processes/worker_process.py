@@ -40,6 +40,7 @@ class WorkerProcess:
         self.is_full = False  # of memory, after its last call
         self.is_first = False  # of a pool that has done no work yet
         self.served: WorkerClaim | None = None  # by its last call
+        self.replaces: WorkerClaim | None = None  # whom the one before it served
         self.niceness = ASK_NICENESS  # of its next call
         self._told_niceness = ASK_NICENESS
         self._give_up = time.monotonic() + START_SECONDS

@@ -113,10 +113,11 @@ class WorkerProcesses:
         self._waiting: list[_Place] = []
         self._held: dict[WorkerProcess, WorkerClaim | None] = {}
         self._usage = WorkerUsage()
-        self._starting = 0
+        self._starting: list[WorkerClaim | None] = []  # whom those served that are replaced
         self._has_worked = False
         self._closed = False
-        self._orders: queue.SimpleQueue[StartOrder | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[tuple[StartOrder, WorkerClaim | None] | None]
+        self._orders = queue.SimpleQueue()
         self._starter: threading.Thread | None = None
 
     def call(
@@ -166,7 +167,7 @@ class WorkerProcesses:
         wanted = self._size if count is None else min(count, self._size)
         with self._lock:
             if not self._closed:
-                for _ in range(wanted - len(self._workers) - self._starting):
+                for _ in range(wanted - len(self._workers) - len(self._starting)):
                     self._start_one()
 
     def processes(self) -> list[int]:
@@ -281,25 +282,26 @@ class WorkerProcesses:
             worker.channel.close()
             if worker.process.poll() is None:
                 threading.Thread(target=worker.kill, name="ending", daemon=True).start()
-            self._start_one()
+            self._start_one(worker.served)
         while self._waiting:
             offered = self._offered()
             idle = [IdleProcess(each.served, each.has_started) for each in offered]
             held = self._held.values()
-            starting = self._starting + len(self._idle) - len(offered)
-            waiting = [each for each in self._waiting if may_take(each.claim, idle, held, starting)]
+            unready = [each.replaces for each in self._idle if each not in offered]
+            replaced = [*self._starting, *unready]
+            waiting = [each for each in self._waiting if may_take(each.claim, idle, held, replaced)]
             claims = [each.claim for each in waiting]
             following = next_place(claims, held, self._size)
             if following is None:
                 return
             if not offered:
                 wanted = min(len(self._waiting), self._size - len(self._workers))
-                for _ in range(wanted - self._starting):
+                for _ in range(wanted - len(self._starting)):
                     self._start_one()
                 return
             place = waiting[following]
             self._waiting.remove(place)
-            worker = place.worker = offered[which_process(place.claim, idle, held)]
+            worker = place.worker = offered[which_process(place.claim, idle, [*held, *replaced])]
             self._idle.remove(worker)
             worker.served = place.claim
             worker.niceness = niceness(place.claim, held)
@@ -317,27 +319,29 @@ class WorkerProcesses:
         found = [each for each in self._idle if each.is_first or each.has_started]
         return found if found or any(each.ready for each in self._workers) else list(self._idle)
 
-    def _start_one(self) -> None:
-        """Have the starter start a process; with the lock."""
+    def _start_one(self, replaces: WorkerClaim | None = None) -> None:
+        """Have the starter start a process, in place of one that served this; with the lock."""
         if self._starter is None:
             starter = threading.Thread(target=self._start, name="workers", daemon=True)
             starter.start()  # which may fail: then the next call tries again
             self._starter = starter
-        self._starting += 1
+        self._starting.append(replaces)
         gives_way = OTHER_NICENESS if self._has_worked else ASK_NICENESS
-        self._orders.put(replace(self._order, niceness=gives_way))
+        self._orders.put((replace(self._order, niceness=gives_way), replaces))
 
     def _start(self) -> None:
-        while (order := self._orders.get()) is not None:
+        while (ordered := self._orders.get()) is not None:
+            order, replaces = ordered
             try:
                 worker = None if self._closed else WorkerProcess(order)
             except OSError:
                 _log.exception("a worker process could not be started")
                 worker = None
             with self._lock:
-                self._starting -= 1
+                self._starting.remove(replaces)
                 if worker is not None:
                     worker.is_first = not self._has_worked
+                    worker.replaces = replaces
                     self._workers.add(worker)
                     self._idle.insert(0, worker)  # after those that are warm
                     if not self._closed:
