@@ -30,6 +30,7 @@ class Work:
 
     found: int = 0
     warnings: tuple[Notice, ...] = ()
+    today: str = ""
     meanwhile: Callable[[], None] = field(default=lambda: None)
     find_with = search = outline = examine = at = None
 
@@ -40,7 +41,8 @@ class Work:
         prompt = Prompt("system", "user" * 100, ask.question, (source,))
         hits = Hits((), (source,), (), (), STATE)
         facts = SourceFacts((1,), (1,), "print", "prompt", STATE)
-        return Findings(hits, (source,), facts, prompt, Usage(sources_bytes=2), self.warnings)
+        size = Usage(sources_bytes=2)
+        return Findings(hits, (source,), facts, prompt, size, self.warnings, today=self.today)
 
 
 @dataclass
@@ -156,8 +158,8 @@ def test_what_may_change_without_a_write_is_not_remembered(kind: str) -> None:
     assert work.found == 2
 
 
-def test_a_question_relative_in_time_is_not_remembered() -> None:
-    work = Work()
+def test_what_has_the_date_in_its_prompt_is_not_remembered() -> None:
+    work = Work(today="2026-05-04")
     finder = remembering(work, State())
     finder.find(Ask("What left today?"), MIA)
     finder.find(Ask("What left today?"), MIA)

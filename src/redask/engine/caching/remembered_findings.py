@@ -6,8 +6,8 @@
 
 What is found depends on nothing else: settings and embedder are those of the open database. Not
 remembered: what was found while the state changed, what waits for vectors or could not be embedded
-(that may change without a write), what was computed of attached tables (as may they), and questions
-that are relative in time.
+(that may change without a write), what was computed of attached tables (as may they), and what has
+the date in its prompt, as a question that is relative in time has.
 
 The findings that were used least recently go when there are more than `MOST`, or when all are
 larger than `MOST_BYTES` of sources and prompts. Nobody else's findings are ever looked up: the key
@@ -20,7 +20,6 @@ from collections.abc import Callable
 
 from redask.core.model import Ask, Caller, Notice
 from redask.core.ports import StoreView
-from redask.core.rules.prompting import relative_time
 from redask.engine import telemetry
 from redask.engine.findings import AskWork, Findings
 
@@ -49,8 +48,6 @@ class RememberedFindings:
 
     def find(self, ask: Ask, caller: Caller) -> Findings:
         """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
-        if relative_time.is_relative(ask.question):
-            return self._work.find(ask, caller)
         key = _key(ask, caller)
         with telemetry.step("recall"):
             state = _state(self._view(caller))
@@ -58,7 +55,7 @@ class RememberedFindings:
         if known is not None:
             return known
         found = self._work.find(ask, caller)
-        lasts = _is_lasting(found.warnings) and not found.is_live
+        lasts = _is_lasting(found.warnings) and not found.is_live and not found.today
         if lasts and _state(self._view(caller)) == state:
             self._remember(key, state, found)
         return found
