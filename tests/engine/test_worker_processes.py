@@ -113,7 +113,29 @@ def test_work_that_does_not_stop_is_ended_at_its_deadline(make: Maker, method: s
         pool.call(method, timeout_seconds=0.5)
     assert caught.value.limit == "test.timeout"
     assert served(pool) != before
-    assert not alive(before)
+    assert until(lambda: not alive(before))
+
+
+def test_nobody_waits_until_a_process_that_is_killed_has_given_back_its_memory(
+    make: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, wait = threading.Event(), subprocess.Popen.wait
+
+    def late(process: Any, timeout: float | None = None) -> int:
+        gone.wait(SECONDS)
+        return wait(process, timeout)
+
+    pool = make(limits=WorkerLimits(grace_seconds=0.05))
+    before = served(pool)
+    monkeypatch.setattr(subprocess.Popen, "wait", late)
+    monkeypatch.setattr(subprocess.Popen, "poll", lambda _: None)
+    with ThreadPoolExecutor(1) as threads:
+        ended = threads.submit(pool.call, "loop", timeout_seconds=0.5)
+        assert isinstance(ended.exception(SECONDS / 2), DeadlineExceeded)
+        assert threads.submit(served, pool).result(SECONDS / 2) != before
+        gone.set()
+    monkeypatch.undo()
+    assert until(lambda: not alive(before))
 
 
 @pytest.mark.parametrize("method", ["wait", "sleep_pages"])

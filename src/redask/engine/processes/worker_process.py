@@ -38,6 +38,7 @@ class WorkerProcess:
             )
         self.ready = False
         self.is_full = False  # of memory, after its last call
+        self.is_killed = False
         self.is_first = False  # of a pool that has done no work yet
         self.served: WorkerClaim | None = None  # by its last call
         self.replaces: WorkerClaim | None = None  # whom the one before it served
@@ -55,7 +56,7 @@ class WorkerProcess:
     @property
     def usable(self) -> bool:
         """Whether a caller may try it: it has started, or may still do so, and has memory."""
-        if self.is_full or self.process.poll() is not None:
+        if self.is_full or self.is_killed or self.process.poll() is not None:
             return False
         return self.has_started or time.monotonic() < self._give_up
 
@@ -67,8 +68,13 @@ class WorkerProcess:
         self.channel.send(kind, request, until=until)
 
     def kill(self) -> None:
-        """End it now."""
+        """Have it end now; its caller need not wait until its memory is given back: see `reap`."""
+        self.is_killed = True
         self.process.kill()
+
+    def reap(self) -> None:
+        """Have it end now, and wait for that."""
+        self.kill()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(10)
 
@@ -77,6 +83,6 @@ class WorkerProcess:
         try:
             self.process.wait(1)
         except subprocess.TimeoutExpired:
-            self.kill()
+            self.reap()
         code = self.process.returncode
         return f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"

@@ -204,7 +204,7 @@ class WorkerProcesses:
             try:
                 worker.process.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
-                worker.kill()
+                worker.reap()
 
     # --- the workers ---------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class WorkerProcesses:
             self._workers.discard(worker)
             worker.channel.close()
             if worker.process.poll() is None:
-                threading.Thread(target=worker.kill, name="ending", daemon=True).start()
+                threading.Thread(target=worker.reap, name="ending", daemon=True).start()
             self._start_one(worker.served)
         while self._waiting:
             offered = self._offered()
