@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from slow_statements.growing import written
 from slow_statements.searching import SlowSearch
-from slow_statements.trying import GRACE_SECONDS, Trial, Tried
+from slow_statements.trying import GRACE_SECONDS, PoolIsStuck, Trial, Tried
 
 import redask
 from redask.core.settings import load
@@ -99,12 +99,15 @@ def run(job: tuple[str, int, int]) -> SlowReport:
     rng = random.Random(seed)
     search, report = SlowSearch(rng), SlowReport(seed=seed)
     with Trial(Path(location), TIMEOUT_MS) as trial:
-        for _ in range(count):
-            tree = search.propose()
-            sql = written(tree)
-            tried = trial.tried(sql, pages=rng.random() < 0.25)
-            search.learn(tree, len(sql), tried.processor)
-            report.add(sql, tried)
+        try:
+            for _ in range(count):
+                tree = search.propose()
+                sql = written(tree)
+                tried = trial.tried(sql, pages=rng.random() < 0.25)
+                search.learn(tree, len(sql), tried.processor)
+                report.add(sql, tried)
+        except PoolIsStuck as error:  # the others of the chunk are left out
+            report.violations.append(f"{error}\n{sql}")
         if not trial.alive():
             report.violations.append(f"the pool does not answer after chunk {seed}")
         report.loop_late = trial.loop_late

@@ -90,7 +90,7 @@ def test_what_becomes_too_long_is_refused_before_it_is_whole() -> None:
 
 
 def test_a_long_result_comes_in_pieces_none_much_longer_than_another() -> None:
-    rows = [(number, "x" * 1000) for number in range(1000)]
+    rows: list[tuple[object, ...]] = [(number, "x" * 1000) for number in range(1000)]
     pieces = list(row_json.rows_json(["a", "b"], rows, browsers=True))
     assert [len(piece) // PIECE_BYTES for piece in pieces] == [1, 1, 1, 0]
     assert max(map(len, pieces)) < PIECE_BYTES + 1100

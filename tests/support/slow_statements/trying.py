@@ -41,6 +41,10 @@ class Tried:
     said: str = ""
 
 
+class PoolIsStuck(Exception):
+    """No process of the pool has answered for a long time."""
+
+
 class Trial:
     """See the module."""
 
@@ -98,7 +102,7 @@ class Trial:
 
     def _live(self) -> None:
         if not until(self.alive):
-            raise RuntimeError(f"the pool does not answer within {SECONDS} s")
+            raise PoolIsStuck(f"the pool does not answer within {SECONDS} s")
 
     def _outcome(self, sql: str, pages: bool) -> tuple[str, str]:
         try:
