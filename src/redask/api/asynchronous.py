@@ -24,7 +24,7 @@ from redask.api.auditing.replay_methods import AsyncReplays
 from redask.api.contents import AsyncContents
 from redask.api.conversation import AsyncConversation
 from redask.api.entering.page_entry import AsyncPageEntry
-from redask.api.entering.principals import ProvenToken, TokenSignIn
+from redask.api.entering.principals import ProvenToken, TokenSignIn, known_caller
 from redask.api.event_stream import events_of
 from redask.api.keeping import AsyncKeeping
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
@@ -260,7 +260,7 @@ class AsyncDatabase(
                     )
                 )
             )
-            # cancelled twice, nobody waits for it any more, and asyncio would report its error
+            # nobody may wait for it any more, and asyncio would report its error
             work.add_done_callback(lambda done: done.cancelled() or done.exception())
             try:
                 report = await asyncio.shield(work)
@@ -351,9 +351,8 @@ class AsyncDatabase(
         app, given = self._app, self._principal
         if isinstance(given, Caller):
             return given
-        if isinstance(given, TokenSignIn) and not given.of_page:
-            if known := app.signing_in.known(given.token, app.clock(), given.tenant):
-                return known
+        if known := known_caller(given, app.signing_in, app.clock()):
+            return known
         return await app.in_thread(self._asking)
 
     async def _as_caller(self, work: Callable[[Caller], _T], who: list[Caller] | None = None) -> _T:
