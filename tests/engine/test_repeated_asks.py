@@ -87,7 +87,7 @@ CHANGES: dict[str, Callable[[redask.OpenDatabase], object]] = {
     "row": lambda db: db.put("notes", [{"id": 2, "text": "A ferry leaves at ten."}]),
     "deletion": lambda db: db.delete("urn:reddb:row:notes/1"),
     "policy": lambda db: db.set_policy("notes", {"read": [{"roles": ["spy"]}]}),
-    "user": lambda db: db.change_user("mia", role="spy"),
+    "user": lambda db: db.remove_user("mia"),
 }
 
 
