@@ -51,6 +51,7 @@ class RelationalUsers:
 
     def known(self, token: str, now: int, tenant: str | None = None) -> Caller | None:
         """As `sign_in`, for who signed in before, while nothing was written since; never waits."""
+        token = token if isinstance(token, str) else ""
         stored = self._remembered(credentials.token_id(token), self._database.version())
         return None if stored is None else credentials.signed_in(token, stored, now, tenant)
 
