@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from redask.core.model import Caller
+from redask.engine.access.signing_in import SigningIn
+
 
 @dataclass(frozen=True, slots=True)
 class TokenSignIn:
@@ -21,3 +24,10 @@ class ProvenToken:
 
     ident: str
     tenant: str | None = None
+
+
+def known_caller(who: TokenSignIn | ProvenToken, by: SigningIn, now: int) -> Caller | None:
+    """Who asks, where that is known without waiting; None: a thread has to look."""
+    if isinstance(who, ProvenToken) or who.of_page:
+        return None
+    return by.known(who.token, now, who.tenant)

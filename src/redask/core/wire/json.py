@@ -31,9 +31,12 @@ def encode(value: object) -> bytes:
 
 def text(value: object) -> str:
     """The canonical JSON of `value` as a string; it always has a UTF-8 form."""
-    out: list[str] = []
-    _write(value, out.append, ())
-    whole = "".join(out)
+    if type(value) is str:  # as most are that are encoded by themselves
+        whole = _string(value)
+    else:
+        out: list[str] = []
+        _write(value, out.append, ())
+        whole = "".join(out)
     try:
         whole.encode()
     except UnicodeEncodeError as error:
