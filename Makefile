@@ -8,7 +8,7 @@ DEMO   := redask-demo
 # takes 2.0 instead of 1.2 s of the processor to its first SELECT.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories node-histories fuzz-wire soak bench-serve bench-audit bench-nodes fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-access-postgresql test-same-answers test-postgresql-versions test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories node-histories fuzz-wire soak bench-serve bench-audit bench-nodes fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -139,6 +139,10 @@ test-access-postgresql: $(VENV)/.installed
 test-same-answers: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/contract/stores/test_same_answers.py --same-questions $(or $(COUNT),500)
 
+# the tests of the backend on PostgreSQL with each of 14 to 18 (VERSIONS="14 18" for some)
+test-postgresql-versions: $(VENV)/.clients
+	tools/postgresql_versions.sh $(VERSIONS)
+
 # 500 questions at every transport: the same bytes as in process; and schemathesis for longer
 test-transports: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/contract/test_transports.py tests/server --transport-questions 500 --schema-examples 100
@@ -256,7 +260,7 @@ bench-peers: $(VENV)/.installed
 	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) .dbt .eval .faults .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .dbt .eval .faults .peers .postgresql .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -15,9 +15,9 @@ import pytest
 import redask
 from redask.core.access.policy import Principal, grant, read_policy
 from redask.core.model import Caller
+from redask.stores.backend import EntityStore
 from redask.stores.relational.relabelling import relabel_steps
 from redask.stores.sqlite.sqlite_backend import SqliteBackend
-from redask.stores.sqlite.store import SqliteStore
 from redask.stores.visibility import StoreVisibility
 
 ME = Caller()
@@ -176,7 +176,7 @@ def test_until_it_is_done_nobody_sees_what_one_of_the_two_policies_hides(
 def _is_last(db: redask.OpenDatabase) -> bool:
     """Whether the new policy is alone in force."""
     store: Any = db._async._app.backend.store
-    with store.database.reading() as connection:
+    with store._database.reading(ME.tenant) as connection:
         found = connection.execute("SELECT joint FROM relabelling").fetchone()
     return found is not None and not found[0]
 
@@ -307,14 +307,15 @@ def test_open_rows_in_the_index_and_the_tables_would_be_noticed(
 ) -> None:
     begin(db, "region")
     check(db, {name: both("none", "region", name) for name in USERS})
-    view = SqliteStore.view
+    of_this = type(db._async._app.backend.store)
+    view = of_this.view
 
-    def careless(self: SqliteStore, who: Caller) -> Any:
+    def careless(self: EntityStore, who: Caller) -> Any:
         found = view(self, who)
         if isinstance(found.visibility, StoreVisibility):
             object.__setattr__(found.visibility, "withheld", frozenset())
         return found
 
-    monkeypatch.setattr(SqliteStore, "view", careless)
+    monkeypatch.setattr(of_this, "view", careless)
     with pytest.raises(AssertionError):
         check(db, {name: both("none", "region", name) for name in USERS})

@@ -1,6 +1,5 @@
 """Snapshots of the index: a new node starts from one, or says why not and starts from the log."""
 
-import os
 import random
 import stat
 from collections.abc import Callable, Iterator
@@ -350,8 +349,9 @@ def test_a_tampered_snapshot_is_left_alone(
 
 
 @in_a_directory
+@pytest.mark.parametrize("files", ["words/*.idx", "words/*.store", "columns-*", "forward.sqlite"])
 def test_an_index_that_was_corrupt_when_it_was_copied_is_left_alone(
-    folder: Path, node: Open, caplog: pytest.LogCaptureFixture
+    folder: Path, node: Open, caplog: pytest.LogCaptureFixture, files: str
 ) -> None:
     """Its hashes are right, and its own checksums are not."""
     index, snapshots = node()
@@ -360,10 +360,10 @@ def test_an_index_that_was_corrupt_when_it_was_copied_is_left_alone(
 
     def corrupted(tenant: str, into: Path) -> object:
         found = copied(tenant, into)
-        words = max(into.glob("words/*.idx"), key=lambda path: path.stat().st_size)
-        with open(words, "r+b") as file:  # which is not read when an index is opened
-            file.seek(-100, os.SEEK_END)
-            file.write(b"rot" * 20)
+        rotten = max(into.glob(files), key=lambda path: path.stat().st_size)
+        with open(rotten, "r+b") as file:  # where nothing is read when an index is opened
+            file.seek(rotten.stat().st_size // 10)
+            file.write(b"rot")
         return found
 
     index.copy_to = corrupted  # type: ignore[assignment,method-assign]

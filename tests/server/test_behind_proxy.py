@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,8 +17,10 @@ from server_thread import serving_database
 from waiting import until_true
 
 import redask
+from redask.api.asynchronous import AsyncDatabase
 from redask.api.sync import open_async
 from redask.core.settings import load
+from redask.server import readiness
 from redask.server.serving import Serving
 
 SETTINGS = load('[embedder]\nname = "none"', {})
@@ -32,8 +34,11 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def configured(port: int, nodes: list[str]) -> str:
-    """The page's configuration for these nodes, without TLS; a busy machine is not down."""
+def configured(port: int, nodes: list[str], *, checks: bool) -> str:
+    """The page's configuration for these nodes, without TLS.
+
+    Without `checks` a busy machine is not down; with them a node is looked at more often.
+    """
     found = re.search(r"```haproxy haproxy.cfg\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert found is not None
     text = found[1]
@@ -41,15 +46,17 @@ def configured(port: int, nodes: list[str]) -> str:
     for number, node in enumerate(nodes, start=1):
         text, count = re.subn(rf"10\.0\.0\.1{number}:8080", urlsplit(node).netloc, text)
         assert count == 1
-    return text.replace("fall 2", "fall 1000")
+    return (
+        text.replace("inter 2s", "inter 200ms") if checks else text.replace("fall 2", "fall 1000")
+    )
 
 
 @contextmanager
-def proxy(place: Path, nodes: list[str]) -> Iterator[str]:
+def proxy(place: Path, nodes: list[str], *, checks: bool = False) -> Iterator[str]:
     program = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
     assert program, "haproxy is missing: tools/clients.sh installs it"
     port, file = free_port(), place / "haproxy.cfg"
-    file.write_text(configured(port, nodes))
+    file.write_text(configured(port, nodes, checks=checks))
     running = subprocess.Popen([program, "-db", "-f", str(file)], stderr=subprocess.DEVNULL)
     try:
         yield f"http://127.0.0.1:{port}"
@@ -111,3 +118,61 @@ def test_every_tenant_is_answered_through_the_proxy_by_the_node_that_serves_it(
             assert [await status("south") for _ in range(4)] == [200] * 4, texts
 
     asyncio.run(main())
+
+
+def test_a_node_that_is_not_ready_or_whose_replica_lags_gets_no_questions(
+    tmp_path: Path, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By /readyz alone: the node itself would answer."""
+    monkeypatch.setattr(readiness, "LOOK_EVERY", 0.02)
+    headers = {"authorization": f"Bearer {tokens['north']}"}
+
+    async def main() -> None:
+        busy: list[tuple[str, ...]] = [(), ()]
+        async with AsyncExitStack() as opened:
+            nodes = []
+            for number in range(2):
+                db = await opened.enter_async_context(
+                    await open_async(tmp_path / "db", settings=SETTINGS)
+                )
+                pretend(db, number, busy, monkeypatch)
+                where = Serving(http_port=0, grpc_port=None, pg_port=None)
+                server = await opened.enter_async_context(serving_database(db, where))
+                nodes.append(server.addresses[0])
+            url = opened.enter_context(proxy(tmp_path, nodes, checks=True))
+
+            async def who() -> set[str]:
+                """The nodes that answer, as the proxy's cookie names them."""
+                found = set()
+                for _ in range(6):
+                    with suppress(httpx.HTTPError):
+                        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+                            reply = await client.post("/v1/ask", json=QUESTION, headers=headers)
+                        found |= set(re.findall("node[12]", reply.headers.get("set-cookie", "")))
+                return found
+
+            async def until_answered_by(expected: set[str]) -> None:
+                async with asyncio.timeout(60):
+                    while await who() != expected:
+                        await asyncio.sleep(0.05)
+                assert await who() == expected
+
+            await until_answered_by({"node1", "node2"})
+            for words in (("lagging",), ("audit_unavailable",)):
+                busy[0] = words
+                await until_answered_by({"node2"})
+                busy[0] = ()
+                await until_answered_by({"node1", "node2"})
+
+    asyncio.run(main())
+
+
+def pretend(
+    db: AsyncDatabase, number: int, busy: list[tuple[str, ...]], patch: pytest.MonkeyPatch
+) -> None:
+    """A database that says to be busy with what it is told."""
+
+    async def unsettled() -> tuple[str, ...]:
+        return busy[number]
+
+    patch.setattr(db, "unsettled", unsettled)

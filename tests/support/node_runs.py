@@ -1,10 +1,13 @@
 """Clients on several nodes of one cluster while things break: `run(cluster, name, …)` → History.
 
-Nodes are open databases of this process, each with connections, an index and a clock of its own:
-the first reads the primary, the others standbys; one has a clock that is three days ahead, one is
-behind a proxy that is cut. `FAULTS` happen one after the other, each healed before the next.
+Nodes are open databases of this process, each with connections, an index and a clock of its own.
+There are eight: the first reads the primary, the others standbys; one has a clock that is three
+days ahead, one is behind a proxy that is cut. `FAULTS` happen one after the other, each healed
+before the next, and clients go on throughout. They write, read, ask, and ask a provider that costs
+money, under a cap that all nodes together would exceed.
 """
 
+import asyncio
 import random
 import threading
 import time
@@ -12,28 +15,63 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
+from typing import Any
 
 import pytest
 from node_histories import NOTHING, Asked, History, Operation
 from postgres_cluster import Cluster, Cut
+from stage import Player
 from waiting import until
 
 import redask
 from redask.core.errors import AskError
 from redask.core.model import Caller
-from redask.core.ports import Account
+from redask.core.ports import Completion
+from redask.core.rules import cost
 from redask.core.rules.audit_chain import Intact
-from redask.core.rules.cost import Allow, Reject, Spent, dollars
 from redask.core.settings import load
 from redask.stores.postgres import pg_location
 
-TOML = '[embedder]\nname = "none"\n[ask]\ntimeout_ms = 120000'
-SETTINGS = load(TOML, {})
+KEYS, NODES = 6, 8
+CAP = 6_000  # billionths of a dollar: two calls at once, of which each sets more than 2,000 aside
+TOML = f"""
+ask.timeout_ms = 120000
+ask.daily_cost_cap_usd = {cost.dollars(CAP):.9f}
+"""
 OWNER = Caller()
-KEYS, CAP, AMOUNT = 6, 20_000, 700
 _THREE_DAYS = 3 * 86_400 * 10**9
 Node = redask.OpenDatabase
 Fault = Callable[[Cluster, Cut], AbstractContextManager[None]]
+
+
+class Paid(Player):
+    """Costs a billionth of a dollar a token: far less than is set aside before."""
+
+    def price(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return cost.dollars(prompt_tokens + completion_tokens)
+
+    async def complete(self, *given: Any, **rest: Any) -> Completion:
+        await asyncio.sleep(0.02)  # for others to ask meanwhile
+        return await super().complete(*given, **rest)
+
+
+def open_node(url: str, *, ahead: int = 0) -> Node:
+    """One more node; its clock is so many nanoseconds ahead."""
+    return redask.open(
+        url,
+        settings=load(TOML, {}),
+        clock=lambda: time.time_ns() + ahead,
+        embedder="none",
+        providers={"openai": Paid("openai", ["The pilot was late. [^1]"])},
+    )
+
+
+@contextmanager
+def several(url: str, count: int = NODES) -> Iterator[list[Node]]:
+    """So many nodes, alike."""
+    with ExitStack() as opened:
+        named = f"{url}{'&' if '?' in url else '?'}application_name=node"
+        yield [opened.enter_context(open_node(f"{named}{number}")) for number in range(count)]
 
 
 @contextmanager
@@ -112,16 +150,16 @@ class Run:
     def __init__(self, nodes: list[Node], operations: int, seed: int) -> None:
         self.history = History(cap=CAP)
         self._nodes, self._seed = nodes, seed
-        self._left = operations
+        self._operations = operations
         self._lock = threading.Lock()
         self.done = 0
+        self.is_mended = False  # until then clients go on, though they have done all they should
 
     def take(self) -> int:
         """The number of the next operation; 0 at the end."""
         with self._lock:
-            self._left -= 1
             self.done += 1
-            return self.done if self._left >= 0 else 0
+            return self.done if self.done <= self._operations or not self.is_mended else 0
 
     def wait_for(self, done: int, seconds: float) -> None:
         """Until so many operations have begun, or no longer."""
@@ -136,15 +174,20 @@ class Run:
             if kind == "ask":
                 self._ask(node, f"Why was pilot {key} late? ({number})")
             elif kind == "spend":
-                spend(node)
+                self._ask(node, f"Who says that pilot {key} was late? ({number})", using="openai")
+                self._look_at_money(node)
             else:
                 self._note(node, kind, key, number)
 
-    def _ask(self, node: Node, question: str) -> None:
+    def _ask(self, node: Node, question: str, **options: str) -> None:
         answered = False
         with suppress(AskError):
-            answered = bool(node.ask(question).answer)
+            answered = bool(node.ask(question, **options).answer)
         self.history.asks.append(Asked(question, answered))
+
+    def _look_at_money(self, node: Node) -> None:
+        with suppress(AskError):
+            self.history.spent = max(self.history.spent, spent(node))
 
     def _note(self, node: Node, kind: str, key: int, number: int) -> None:
         begun, told, value = time.monotonic(), False, number
@@ -166,40 +209,29 @@ def shown(node: Node, key: int) -> int:
     return int(found.payload.partition('"value":')[2].split(",")[0].rstrip("}"))
 
 
-def spend(node: Node) -> None:
-    """Set an amount aside as the engine does, and book a part of it."""
-    app = node._async._app
-
-    def check(spent: Spent) -> Allow | Reject:
-        fits = spent.usd + dollars(AMOUNT) <= dollars(CAP)
-        return Allow() if fits else Reject("cap", 0, 0, "")
-
-    with suppress(AskError):
-        account = Account("local", app.clock() // (86_400 * 10**9), "openai")
-        number = app.backend.ledger.reserve(account, AMOUNT, check)
-        if isinstance(number, int):
-            app.backend.ledger.settle(number, AMOUNT // 2)
+def spent(node: Node) -> int:
+    """What is booked or set aside, on that day of which it is most."""
+    ledger, today = node._async._app.backend.ledger, cost.day_of(time.time_ns())
+    return max(ledger.total("local", day) for day in range(today - 1, today + 5))
 
 
 @contextmanager
 def opened_nodes(servers: Cluster, name: str, proxy: Cut) -> Iterator[list[Node]]:
-    """Four nodes; see the module."""
+    """The nodes of the module."""
     with ExitStack() as nodes, pytest.MonkeyPatch.context() as patch:
 
         def node(number: int, read_url: str = "", port: int | None = None, ahead: int = 0) -> Node:
             patch.setenv(pg_location.READ_URL, read_url)
             url = f"{servers.primary.url(name, port=port)}?application_name=node{number}"
-            made = redask.open(
-                url, settings=SETTINGS, clock=lambda: time.time_ns() + ahead, embedder="none"
-            )
-            return nodes.enter_context(made)
+            return nodes.enter_context(open_node(url, ahead=ahead))
 
-        replica = servers.standbys[0].url(name)
+        replica, other = (each.url(name) for each in servers.standbys)
         yield [
             node(0),
             node(1, replica),
             node(2, replica, ahead=_THREE_DAYS),
             node(3, replica, port=proxy.port),
+            *(node(number, other if number % 2 else replica) for number in range(4, NODES)),
         ]
 
 
@@ -208,7 +240,7 @@ def run(
     name: str,
     *,
     operations: int,
-    clients: int = 4,
+    clients: int = NODES,
     faults: tuple[Fault, ...] = FAULTS,
     seed: int = 1,
 ) -> History:
@@ -223,7 +255,7 @@ def run_on(
     faults: Sequence[Callable[[], AbstractContextManager[None]]],
     *,
     operations: int,
-    clients: int = 4,
+    clients: int = NODES,
     seed: int = 1,
 ) -> History:
     """The same on nodes that are open."""
@@ -231,12 +263,16 @@ def run_on(
     threads = [threading.Thread(target=made.work, args=(at,)) for at in range(clients)]
     for each in threads:
         each.start()
-    for at, fault in enumerate(faults, start=1):
-        made.wait_for(operations * at // (len(faults) + 1), 3600)
-        with fault():
-            made.wait_for(made.done + max(operations // (3 * len(faults)), clients + 1), 20)
-    for each in threads:
-        each.join()
+    try:
+        for at, fault in enumerate(faults, start=1):
+            made.wait_for(operations * at // (len(faults) + 1), 3600)
+            with fault():
+                made.wait_for(made.done + max(operations // (3 * len(faults)), clients + 1), 20)
+        made.wait_for(made.done + clients, 20)
+    finally:
+        made.is_mended = True
+        for each in threads:
+            each.join()
     assert until(lambda: all(is_well(node) for node in nodes)), "a node does not recover"
     look(made.history, nodes)
     return made.history
@@ -260,9 +296,7 @@ def look(history: History, nodes: list[Node]) -> None:
             history.operations.append(read)
     history.rows = rows_of(nodes[0])
     history.is_chain_intact = isinstance(nodes[0].verify_audit(), Intact)
-    today = time.time_ns() // (86_400 * 10**9)
-    ledger = nodes[0]._async._app.backend.ledger
-    history.spent = max(ledger.total("local", day) for day in range(today - 1, today + 5))
+    history.spent = max(history.spent, spent(nodes[0]))
 
 
 def rows_of(node: Node) -> Counter[str]:

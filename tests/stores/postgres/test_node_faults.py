@@ -1,7 +1,13 @@
-"""Faults that a history on one cluster cannot have: a killed node, a full disk, a new primary."""
+"""Faults that a history on one cluster cannot have, with clients asking on eight nodes throughout.
+
+A node that is killed, pools that are exhausted, a disk that is full, a new primary. In each, no
+answer is without its row, no row is lost, the chain verifies, and the cap is never exceeded
+(`node_histories.violations`).
+"""
 
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
@@ -14,56 +20,108 @@ from pathlib import Path
 import node_runs
 import psycopg
 import pytest
-from node_histories import violations
-from postgres_cluster import Cluster, cluster
+from node_histories import Asked, violations
+from postgres_cluster import Cluster, Server, cluster
 from served import SOURCE
 from waiting import until
 
-import redask
-from redask.core.errors import AskError, StoreFailed
+from redask.core.errors import StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import AuditRow, Entity
-from redask.core.rules.audit_chain import Intact
+from redask.core.ports import AuditLog, AuditRow, Entity
 from redask.stores.postgres import pg_database, pg_location
+from redask.stores.postgres.pg_pool import Pool
 from redask.stores.postgres.postgres_backend import PostgresBackend
 
 OpenNode = Callable[..., PostgresBackend]
-SEVERAL = 5
+OPERATIONS, SEVERAL = 80, 5
+SUPPORT = Path(node_runs.__file__).parent
 ASKING = """
 import sys
-import redask
-from redask.core.settings import load
+from itertools import count
+from node_runs import open_node
+from redask.core.errors import LimitExceeded
 
-db = redask.open(sys.argv[1], settings=load(sys.argv[2], {}))
-number = 0
-while True:
-    number += 1
-    question = f"Why was pilot {number} late?"
-    assert db.ask(question).answer
+db = open_node(sys.argv[1])
+for number in count():
+    question = f"Why was the pilot of ship {sys.argv[2]}-{number} late?"
+    try:
+        assert db.ask(question, **({"using": "openai"} if number % 2 else {})).answer
+    except LimitExceeded:  # the others have it all
+        continue
     print(question, flush=True)
 """
+
+
+def test_eight_nodes_that_ask_at_once_never_spend_more_than_the_cap(
+    servers: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random.Random, "choices", lambda *_: ["spend"])
+    with node_runs.several(servers.primary.url(name)) as nodes:
+        nodes[0].put("pilots", [{"id": 99, "note": "The pilot was late."}])
+        history = node_runs.run_on(nodes, [], operations=OPERATIONS)
+        assert violations(history) == []
+        assert {each.is_answered for each in history.asks} == {True, False}
+        assert history.spent > node_runs.CAP / 2
+
+
+@contextmanager
+def node_killed(url: str, told: list[str]) -> Iterator[None]:
+    """One more node asks beside the others, and is killed while it does; it has `told` answers."""
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKING, f"{url}?application_name=killed", secrets.token_hex(4)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(SOURCE), str(SUPPORT)))},
+    ) as asking:
+        assert asking.stdout is not None
+        lines = [asking.stdout.readline() for _ in range(random.randint(3, 6))]
+        yield
+        asking.send_signal(signal.SIGKILL)
+        lines += asking.stdout.read().splitlines(keepends=True)
+    told += [each.decode().strip() for each in lines if each.endswith(b"\n")]
 
 
 def test_a_node_that_is_killed_mid_ask_has_told_no_answer_without_a_row(
     servers: Cluster, name: str
 ) -> None:
-    url = servers.primary.url(name)
-    with redask.open(url, settings=node_runs.SETTINGS) as db:
-        db.put("pilots", [{"id": 1, "note": "The pilot was late because of fog."}])
-        with subprocess.Popen(
-            [sys.executable, "-c", ASKING, f"{url}?application_name=killed", node_runs.TOML],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        ) as asking:
-            assert asking.stdout is not None
-            told = [asking.stdout.readline() for _ in range(random.randint(3, 6))]
-            asking.send_signal(signal.SIGKILL)
-            told += asking.stdout.read().splitlines(keepends=True)
-        assert db.ask("Why was the pilot late?").answer
-        rows = node_runs.rows_of(db)
-        assert all(rows[line.decode().strip()] == 1 for line in told if line.endswith(b"\n"))
-        assert set(rows.values()) == {1}
-        assert isinstance(db.verify_audit(), Intact)
+    told: list[str] = []
+    killed = partial(node_killed, servers.primary.url(name), told)
+    with node_runs.several(servers.primary.url(name)) as nodes:
+        nodes[0].put("pilots", [{"id": 99, "note": "The pilot was late because of fog."}])
+        history = node_runs.run_on(nodes, [killed], operations=OPERATIONS)
+        assert len(told) >= 3
+        history.asks += [Asked(each, True) for each in told]
+        assert violations(history) == []
+
+
+def pools_of(nodes: list[node_runs.Node]) -> Iterator[Pool]:
+    for node in nodes:
+        backend = node._async._app.backend
+        assert isinstance(backend, PostgresBackend)
+        yield from backend._pools
+
+
+@contextmanager
+def pools_exhausted(nodes: list[node_runs.Node]) -> Iterator[None]:
+    """Somebody has every connection that these nodes may open, and keeps it."""
+    with ExitStack() as taken:
+        for pool in pools_of(nodes):
+            for _ in range(pool._most):
+                assert pool._free.acquire(timeout=60)
+                taken.callback(pool._free.release)
+        yield
+
+
+def test_while_pools_are_exhausted_nothing_is_answered_there_and_the_others_go_on(
+    servers: Cluster, name: str
+) -> None:
+    with node_runs.several(servers.primary.url(name)) as nodes:
+        for pool in pools_of(nodes):
+            pool._patience = 0.1
+        exhausted = partial(pools_exhausted, nodes[::2])
+        history = node_runs.run_on(nodes, [exhausted] * 2, operations=OPERATIONS)
+        assert violations(history) == []
+        assert not all(each.is_told for each in history.operations)
+        assert any(each.is_answered for each in history.asks)
 
 
 @contextmanager
@@ -83,6 +141,37 @@ def small_disk() -> Iterator[Path]:
             subprocess.run(["umount", "-l", place], check=True)
 
 
+@contextmanager
+def disk_full(primary: Server, disk: Path, waiting: Callable[[], object]) -> Iterator[None]:
+    """No table grows any more; then the log does not either, and PostgreSQL stops itself."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file, suppress(OSError):
+        while True:
+            file.write(bytes(1 << 16))
+    waiting()
+    with suppress(psycopg.Error):  # it fills what is left of the log
+        for _ in range(1000):
+            primary.execute("SELECT pg_logical_emit_message(false, 'full', repeat('x', 1000000))")
+        raise AssertionError("the disk is never full")
+    yield
+    ballast.unlink()
+    assert primary.process is not None
+    if not until(lambda: is_up(primary), 5):
+        primary.stop()
+        primary.start()
+
+
+def is_up(server: Server) -> bool:
+    with suppress(psycopg.Error):
+        return bool(server.execute("SELECT 1"))
+    return False
+
+
+def append_for_ever(log: AuditLog, rows: list[AuditRow]) -> None:
+    for _ in range(1000):
+        log.append(rows)
+
+
 def test_a_full_disk_of_the_primary_is_told_and_when_there_is_room_it_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,35 +179,20 @@ def test_a_full_disk_of_the_primary_is_told_and_when_there_is_room_it_goes_on(
     with small_disk() as place, monkeypatch.context() as patch:
         os.chmod(place, 0o755)
         patch.setattr(tempfile, "tempdir", str(place))
-        with cluster(standbys=0) as servers:
-            backend = PostgresBackend(servers.make("answers"))
-            rows = [AuditRow({"tenant": "local", "user": "ann", "ts": 1, "question": "x" * 999})]
-            backend.audit.append(rows)
-            ballast = place / "ballast"
-            with ballast.open("wb") as file, suppress(OSError):
-                while True:
-                    file.write(bytes(1 << 16))
-            written = 1
-            with suppress(StoreFailed):
-                while written < 1_000_000:
-                    backend.audit.append(rows * 100)
-                    written += 100
-            assert written < 1_000_000, "the disk is never full"
-            ballast.unlink()
-            if servers.primary.process is not None and servers.primary.process.poll() is not None:
-                servers.primary.start()  # its log had no room: PostgreSQL stops itself then
+        with cluster(standbys=0) as servers, node_runs.several(servers.make("answers")) as nodes:
+            rows = [AuditRow({"tenant": "other", "user": "ann", "ts": 1, "question": "x" * 999})]
+            written = nodes[0]._async._app.backend.audit
 
-            def is_written() -> bool:
-                with suppress(AskError):
-                    backend.audit.append(rows)
-                    return True
-                return False
+            def no_more_rows() -> None:
+                """Until a table of redask's wants to grow."""
+                with pytest.raises(StoreFailed, match=r"disk of .* is full"):
+                    append_for_ever(written, rows * 100)
 
-            assert until(is_written)
-            verdict = backend.audit.verify()
-            assert isinstance(verdict, Intact)
-            assert verdict.rows >= written + 1
-            backend.close()
+            full = partial(disk_full, servers.primary, place, no_more_rows)
+            history = node_runs.run_on(nodes, [full], operations=OPERATIONS)
+            assert violations(history) == []
+            assert not all(each.is_told for each in history.operations)
+            assert any(each.is_answered for each in history.asks)
 
 
 def test_no_connection_left_is_told_and_nothing_is_answered(
@@ -181,13 +255,7 @@ def test_when_a_standby_takes_over_every_node_goes_on_by_itself_and_nothing_is_l
     hosts = f"127.0.0.1:{servers.primary.port},127.0.0.1:{standby.port}"
     url = f"postgresql://redask@{hosts}/{name}?target_session_attrs=read-write"
     monkeypatch.setenv(pg_location.READ_URL, standby.url(name))
-    with ExitStack() as opened:
-        nodes = [
-            opened.enter_context(
-                redask.open(f"{url}&application_name=node{at}", settings=node_runs.SETTINGS)
-            )
-            for at in range(2)
-        ]
-        history = node_runs.run_on(nodes, [partial(taken_over, servers)], operations=60)
+    with node_runs.several(url) as nodes:
+        history = node_runs.run_on(nodes, [partial(taken_over, servers)], operations=OPERATIONS)
         assert violations(history) == []
         assert any(each.is_told for each in history.operations)
