@@ -1,5 +1,6 @@
 """The command line as a person and as a program use it."""
 
+import gc
 import json
 import signal
 import sqlite3
@@ -56,6 +57,17 @@ def test_ask_prints_the_answer_its_footnotes_and_who_gave_it(company: Path) -> N
 
 
 @pytest.mark.usefixtures("quiet")
+def test_a_command_looks_for_garbage_seldom(company: Path) -> None:
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(700)
+        run(company, "search", "ferry")
+        assert gc.get_threshold()[0] >= 10_000
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*before)
+
+
 def test_json_is_exactly_the_envelope(company: Path) -> None:
     printed = run(company, "ask", LATE, "--json").output
     with redask.open(company) as db:

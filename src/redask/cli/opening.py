@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from redask.api.asynchronous import AsyncDatabase
     from redask.api.sync import OpenDatabase
 
+# Objects before garbage is looked for. A command makes many that stay and few cycles: with the
+# 700 of the standard library, looking took a tenth of reading a database of 15,607 rows.
+_YOUNG = 50_000
+
 
 @contextmanager
 def reports_errors(as_json: bool = False) -> Iterator[None]:
@@ -58,6 +62,7 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
     """
     with _imports_kept():
         from redask.api.sync import open_database
+    gc.set_threshold(_YOUNG)
 
     given = click.get_current_context().meta
     place = location if make else existing(location)
