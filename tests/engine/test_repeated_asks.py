@@ -78,6 +78,18 @@ def test_bytes_and_audit_rows_are_those_of_the_whole_way(
     assert isinstance(opened.verify_audit(), Intact)
 
 
+def test_long_sources_are_not_looked_through_on_the_event_loop(
+    opened: redask.OpenDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = at_once(opened, monkeypatch)
+    repeated(opened, told)
+    opened.put("notes", [{"id": 1, "text": f"The ferry leaves at nine. {'characteristically ' * 1000}"}])
+    for _ in range(20):
+        assert opened.ask(FERRY, **CACHED).citations
+    assert not any(told[-20:])
+    assert opened.ask(FERRY, **CACHED).cache_hit
+
+
 def _elsewhere(directory: Path, change: str) -> None:
     with redask.open(directory, settings=load(PLAIN, {})) as db:
         CHANGES[change](db)

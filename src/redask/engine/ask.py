@@ -73,6 +73,7 @@ from redask.engine.writers.followup_reader import FollowupReader
 from redask.engine.writers.statement_writer import StatementWriter
 
 NO_SOURCES = "I found nothing in the data that answers this question."
+_AT_ONCE_BYTES = 16 * 1024  # of sources: 4 ms, if nothing of the answer is remembered
 _NOTHING_FOUND = Refusal(
     NO_SOURCES, Notice(ask_outcomes.NO_SOURCES, "nothing in the data matches the question")
 )
@@ -237,11 +238,12 @@ class Engine:
         """The answer in the cache, where all that leads to it is known without waiting.
 
         Nobody listens, leans on earlier turns or judges then, and nobody wrote to the store since.
+        Sources are few: on the event loop they may have to be compared with the answer once more.
         """
         if run.listened or run.ask.history or self.settings.judge_provider:
             return None
         found = self.finder.known(run.ask, run.caller)
-        if found is None:
+        if found is None or found.size.sources_bytes > _AT_ONCE_BYTES:
             return None
         turn = self._first_turn(run, found, self.plans.of(run.ask, run.caller)[0])
         if turn is None or turn.hit is None:
