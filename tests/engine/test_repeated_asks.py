@@ -83,7 +83,8 @@ def test_long_sources_are_not_looked_through_on_the_event_loop(
 ) -> None:
     told = at_once(opened, monkeypatch)
     repeated(opened, told)
-    opened.put("notes", [{"id": 1, "text": f"The ferry leaves at nine. {'characteristically ' * 1000}"}])
+    long = f"The ferry leaves at nine. {'characteristically ' * 1000}"
+    opened.put("notes", [{"id": 1, "text": long}])
     for _ in range(20):
         assert opened.ask(FERRY, **CACHED).citations
     assert not any(told[-20:])
