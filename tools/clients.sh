@@ -13,9 +13,15 @@ need() { # PROGRAM PACKAGE
     echo "tools/clients.sh: $1 is missing: install the package $2 to run its tests" >&2
 }
 
-node_packages() { # what tests/node/package.json names, beside it
+node_packages() { # what tests/node/package.json names, beside it; npm takes what an interrupted install left for whole
     command -v npm > /dev/null || return 0
-    (cd tests/node && npm install --silent --no-audit --no-fund --no-package-lock)
+    (
+        cd tests/node
+        [ -e node_modules/.whole ] || rm -rf node_modules
+        rm -f node_modules/.whole
+        npm install --silent --no-audit --no-fund --no-package-lock
+        touch node_modules/.whole
+    )
 }
 
 duckdb_packages() { # DuckDB's postgres extension, of a version of DuckDB that is not ours
