@@ -351,7 +351,7 @@ class AsyncDatabase(
         app, given = self._app, self._principal
         if isinstance(given, Caller):
             return given
-        if known := known_caller(given, app.signing_in, app.clock()):
+        if known := known_caller(given, app):
             return known
         return await app.in_thread(self._asking)
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from redask.app import App
 from redask.core.model import Caller
-from redask.engine.access.signing_in import SigningIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class ProvenToken:
     tenant: str | None = None
 
 
-def known_caller(who: TokenSignIn | ProvenToken, by: SigningIn, now: int) -> Caller | None:
+def known_caller(who: TokenSignIn | ProvenToken, app: App) -> Caller | None:
     """Who asks, where that is known without waiting; None: a thread has to look."""
     if isinstance(who, ProvenToken) or who.of_page:
         return None
-    return by.known(who.token, now, who.tenant)
+    return app.signing_in.known(who.token, app.clock(), who.tenant)
