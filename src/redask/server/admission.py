@@ -21,7 +21,6 @@ from redask.core.errors import Cancelled, Overloaded
 from redask.core.model import Emit, Event
 
 RETRY_SECONDS = 1
-_WATCH_SECONDS = 0.02  # an ask that takes longer is worth watching its client for
 _T = TypeVar("_T")
 Disconnected = Callable[[], Coroutine[Any, Any, None]]  # returns when the client has
 _NOBODY = AskClaim()
@@ -195,17 +194,6 @@ def _cancel_on(disconnected: Disconnected | None, task: asyncio.Task[Any]) -> Ca
     """Cancel the task when its client has disconnected. → what stops watching for that"""
     if disconnected is None:
         return lambda: None
-    loop, watching = asyncio.get_running_loop(), list[asyncio.Task[None]]()
-
-    def watch() -> None:
-        watching.append(loop.create_task(disconnected()))
-        watching[0].add_done_callback(lambda done: None if done.cancelled() else task.cancel())
-
-    begin = loop.call_later(_WATCH_SECONDS, watch)
-
-    def stop() -> None:
-        begin.cancel()
-        for each in watching:
-            each.cancel()
-
-    return stop
+    watching = asyncio.get_running_loop().create_task(disconnected())
+    watching.add_done_callback(lambda done: None if done.cancelled() else task.cancel())
+    return watching.cancel
