@@ -10,7 +10,6 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import fields
-from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -24,7 +23,7 @@ from redask.api.auditing.replay_methods import AsyncReplays
 from redask.api.contents import AsyncContents
 from redask.api.conversation import AsyncConversation
 from redask.api.entering.page_entry import AsyncPageEntry
-from redask.api.entering.principals import ProvenToken, TokenSignIn, known_caller
+from redask.api.entering.principals import ProvenToken, TokenSignIn
 from redask.api.event_stream import events_of
 from redask.api.keeping import AsyncKeeping
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
@@ -59,7 +58,6 @@ from redask.core.wire import query_source
 from redask.embedding.stage import EmbeddingProgress
 
 _T = TypeVar("_T")
-_FIELDS = attrgetter(*(each.name for each in fields(Answer)))
 _LONG = 4096  # characters of a statement: up to these, parsing takes less than a millisecond
 
 
@@ -138,7 +136,7 @@ class AsyncDatabase(
         caller = await self._who()
         self._app.logs.check()
         answer = await self._app.engine.ask(ask, caller, emit)
-        return CitedAnswer(*_FIELDS(answer))
+        return CitedAnswer(*(getattr(answer, each.name) for each in fields(Answer)))
 
     async def plan(self, ask: Ask) -> dict[str, Any]:
         """What answering an Ask would do."""
@@ -260,8 +258,7 @@ class AsyncDatabase(
                     )
                 )
             )
-            # nobody may wait for it any more, and asyncio would report its error
-            work.add_done_callback(lambda done: done.cancelled() or done.exception())
+            work.add_done_callback(_seen)  # cancelled twice, nobody waits for it any more
             try:
                 report = await asyncio.shield(work)
             except asyncio.CancelledError:
@@ -348,12 +345,9 @@ class AsyncDatabase(
     async def _who(self) -> Caller:
         """Who asks, for what does not go to a thread first; see `_asking`."""
         self._check_open()
-        app, given = self._app, self._principal
-        if isinstance(given, Caller):
-            return given
-        if known := known_caller(given, app):
-            return known
-        return await app.in_thread(self._asking)
+        if isinstance(self._principal, Caller):
+            return self._principal
+        return await self._app.in_thread(self._asking)
 
     async def _as_caller(self, work: Callable[[Caller], _T], who: list[Caller] | None = None) -> _T:
         """Do it in a thread, as whoever asks when its turn comes, who is added to `who`."""
@@ -396,3 +390,9 @@ def _parsed(statement: str, params: Sequence[object]) -> Ask | None:
     if is_select(statement):
         return None
     return clauses.parse(statement, params)
+
+
+def _seen(work: asyncio.Future[Any]) -> None:
+    """Look at how it ended, so that asyncio does not report it as never retrieved."""
+    if not work.cancelled():
+        work.exception()

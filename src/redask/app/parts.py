@@ -293,13 +293,12 @@ def ask_parts(
         asks, far, quotes = process_work(selector, answerer, clock, chosen, threads)
         attached = AttachedTables(backend, asks)
         computing = Computing(asks, PlanSources(asks, words), store, chosen, attached)
-        finder = RememberedFindings(far, store.view, backend.store.version)
+        finder = RememberedFindings(far, store.view)
         return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
     attached = AttachedTables(backend, selector)
     computing = Computing(selector, PlanSources(selector, words), store, chosen, attached)
     here = SourceFinder(retriever, computing, chosen.limits, clock)
-    finder = RememberedFindings(here, store.view, backend.store.version)
-    return AskParts(computing, finder, quoting, workers)
+    return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
 
 
 def embedder_of(chosen: choices.Settings, name: str | None, budget: Budget) -> Embedder | None:

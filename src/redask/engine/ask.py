@@ -39,6 +39,7 @@ from redask.core.model import (
     Validation,
 )
 from redask.core.ports import Provider
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import (
     capabilities,
     determinism,
@@ -53,6 +54,7 @@ from redask.core.rules.auditing.provenance import AnswerSetup
 from redask.core.rules.followups.whole_question import by_rule
 from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
+from redask.core.rules.spending import provider_access
 from redask.core.settings import Settings
 from redask.engine import call_limits, telemetry
 from redask.engine.access.callers import check_caller
@@ -63,7 +65,6 @@ from redask.engine.caching.answer_cache import AnswerCaching, ProviderTurn
 from redask.engine.findings import AskWork, Findings
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.provider_calls import ProviderCall, ProviderCalls, as_sent
-from redask.engine.provider_plans import ProviderPlans
 from redask.engine.running_calls import RunningCalls
 from redask.engine.spending.payers import Payer, paying
 from redask.engine.streaming import AnswerStream
@@ -73,7 +74,6 @@ from redask.engine.writers.followup_reader import FollowupReader
 from redask.engine.writers.statement_writer import StatementWriter
 
 NO_SOURCES = "I found nothing in the data that answers this question."
-_AT_ONCE_BYTES = 16 * 1024  # of sources: 4 ms, if nothing of the answer is remembered
 _NOTHING_FOUND = Refusal(
     NO_SOURCES, Notice(ask_outcomes.NO_SOURCES, "nothing in the data matches the question")
 )
@@ -99,15 +99,11 @@ class Engine:
     workers: Workers
     threads: Workers  # those that wait for what may be long
     setup: AnswerSetup = field(default_factory=AnswerSetup)
-    plans: ProviderPlans = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.plans = ProviderPlans(self.settings, self.providers, self.installed)
 
     async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
         """Answer one question or raise an `AskError`; either way there is an audit row."""
         check_caller(caller)
-        return await self._audited(self.begin(ask, caller, emit), self._answer, self._at_once)
+        return await self._audited(self.begin(ask, caller, emit), self._answer)
 
     def begin(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> AskState:
         """The state of an ask that begins now."""
@@ -118,22 +114,16 @@ class Engine:
         return await self._audited(run, partial(self._answer_from, found))
 
     async def _audited(
-        self,
-        run: AskState,
-        answer_it: Callable[[AskState], Awaitable[Answer]],
-        at_once: Callable[[AskState], Answer | None] = lambda _: None,
+        self, run: AskState, answer_it: Callable[[AskState], Awaitable[Answer]]
     ) -> Answer:
         """An answer or an error, within the time of an ask, once its row is written."""
         seconds = self.settings.limits.timeout_ms / 1000
         end = time.monotonic() + seconds
         with self.running.begin() as call, telemetry.asking() as ending, paying(run.payer):
             try:
-                known = at_once(run)
-                if known is None:
-                    async with call.cancellable(), asyncio.timeout(seconds):
-                        with call_limits.limited(seconds, run.caller):
-                            known = await answer_it(run)
-                answer = run.told(known)
+                async with call.cancellable(), asyncio.timeout(seconds):
+                    with call_limits.limited(seconds, run.caller):
+                        answer = run.told(await answer_it(run))
             except errors.BadAsk:
                 ending.kind = errors.BadAsk.kind
                 raise
@@ -156,7 +146,7 @@ class Engine:
 
     async def _explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         await self._judge(caller)  # whoever is named wrongly is told of now
-        plan = self.plans.of(ask, caller)
+        plan = self._plan(ask, caller)
         step = plan[0]
         asked = ask.question
         with paying(Payer(caller)):
@@ -202,7 +192,7 @@ class Engine:
     async def _begun(self, run: AskState) -> tuple[failover.Step, ...]:
         """Who judges and who may answer; the row names the first of them."""
         run.judge = await self._judge(run.caller)
-        plan = self.plans.of(run.ask, run.caller)
+        plan = self._plan(run.ask, run.caller)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         return plan
 
@@ -234,38 +224,15 @@ class Engine:
         computed = await self.writer.write(run, writers)
         return await self.threads.hop(self.finder.find_with, computed, run.ask, run.caller)
 
-    def _at_once(self, run: AskState) -> Answer | None:
-        """The answer in the cache, where all that leads to it is known without waiting.
-
-        Nobody listens, leans on earlier turns or judges then, and nobody wrote to the store since.
-        Sources are few: on the event loop they may have to be compared with the answer once more.
-        """
-        if run.listened or run.ask.history or self.settings.judge_provider:
-            return None
-        found = self.finder.known(run.ask, run.caller)
-        if found is None or found.size.sources_bytes > _AT_ONCE_BYTES:
-            return None
-        turn = self._first_turn(run, found, self.plans.of(run.ask, run.caller)[0])
-        if turn is None or turn.hit is None:
-            return None
-        run.found(found)
-        run.tries(turn.provider.name, turn.provider.model, turn.mode)
-        return run.served(turn.hit.answer, turn.hit.examined, turn.knobs)
-
     def _find_and_recall(
         self, run: AskState, step: failover.Step
     ) -> tuple[Findings, ProviderTurn | None]:
         """Both in one trip to a thread, if the first provider is open already."""
         found = self.finder.find(run.ask, run.caller)
-        return found, self._first_turn(run, found, step)
-
-    def _first_turn(
-        self, run: AskState, found: Findings, step: failover.Step
-    ) -> ProviderTurn | None:
         provider = self.opened.known(step)
         if provider is None or not found.sources or found.refusal:
-            return None
-        return self._turn(run, found, step, provider)
+            return found, None
+        return found, self._turn(run, found, step, provider)
 
     def _turn(
         self, run: AskState, found: Findings, step: failover.Step, provider: Provider
@@ -364,10 +331,10 @@ class Engine:
 
     def strictness(self, ask: Ask) -> Strictness:
         """The strictness that the first provider's answer is held to."""
-        return self._mode(self.plans.first(ask).provider, ask).in_force
+        return self._mode(self._walk_of(ask, self._keyed())[0].provider, ask).in_force
 
     async def _judge(self, caller: Caller) -> Provider | None:
-        return await self.judge.open(partial(self.plans.may_use, caller))
+        return await self.judge.open(partial(self._may_use, caller))
 
     async def judge_name(self, caller: Caller) -> str:
         """Who would judge the claims, with the model; nobody is called. Empty for nobody."""
@@ -380,13 +347,44 @@ class Engine:
     def _mode(self, provider: str, ask: Ask) -> capabilities.Settled:
         return capabilities.mode_for(provider, self._requested(ask), self.settings.capabilities)
 
+    def _plan(self, ask: Ask, caller: Caller) -> tuple[failover.Step, ...]:
+        """The walk of a caller: nobody is on it whom the caller's role may not use."""
+        keyed = [name for name in self._keyed() if self._may_use(caller, failover.Step(name, None))]
+        walk = self._walk_of(ask, keyed)
+        return provider_access.admitted(
+            walk, caller.role, self.settings.allow, self._model, named=bool(ask.using)
+        )
+
+    def _walk_of(self, ask: Ask, configured: Sequence[str]) -> tuple[failover.Step, ...]:
+        return failover.plan(
+            using=ask.using,
+            model=ask.model,
+            fallback=self.settings.fallback,
+            default=self.settings.default_provider,
+            configured=configured,
+            known=self.providers,
+        )
+
+    def _keyed(self) -> list[str]:
+        """The providers that have a key, and the package they need."""
+        endpoints = self.settings.endpoints
+        return [name for name in endpoints if endpoints[name].api_key and name in self.installed]
+
+    def _may_use(self, caller: Caller, step: failover.Step) -> bool:
+        return provider_access.may_use(caller.role, step, self.settings.allow, self._model)
+
+    def _model(self, step: failover.Step) -> str:
+        """The model of a step, by its name, though the provider is not open."""
+        endpoint, row = self.settings.endpoints.get(step.provider), PROVIDERS.get(step.provider)
+        return step.model or (endpoint and endpoint.model) or (row.model if row else "")
+
     def _writers(
         self, found: Findings, plan: Sequence[failover.Step], caller: Caller
     ) -> tuple[failover.Step, ...]:
         """Who would write the statement that the planner is not certain of; mostly nobody."""
         if not found.refusal or found.is_final:
             return ()
-        return self.writer.steps(plan, self.providers, partial(self.plans.may_use, caller))
+        return self.writer.steps(plan, self.providers, partial(self._may_use, caller))
 
     def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:
         return determinism.effective_knobs(

@@ -195,11 +195,6 @@ class AskState:
         )
 
     async def serve(self, cached: Answer, examined: Examined, settled: Knobs) -> Answer:
-        """The same as `served`, told to the listener."""
-        await self.token(cached.answer)
-        return self.served(cached, examined, settled)
-
-    def served(self, cached: Answer, examined: Examined, settled: Knobs) -> Answer:
         """The answer from the cache: as it was, in this call's mode; its completion is free.
 
         That SUPPORTED was asked for and is not enforced is said, whatever was asked for first.
@@ -207,6 +202,7 @@ class AskState:
         self.cache_hit = self.validation_ok = True
         self.knobs = settled
         self.markers, self.answer = distinct(examined), cached.answer
+        await self.token(cached.answer)
         verdict = cached.validation
         if self.requested is Strictness.SUPPORTED:
             kept = (each for each in verdict.warnings if each.kind != MODE_FALLBACK)

@@ -61,9 +61,6 @@ class AskWork(Protocol):
     def find(self, ask: Ask, caller: Caller) -> Findings:
         """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
 
-    def known(self, ask: Ask, caller: Caller) -> Findings | None:
-        """What `find` gives, where that is known without waiting."""
-
     def find_with(
         self, computed: Computed | Uncomputed | None, ask: Ask, caller: Caller
     ) -> Findings:
@@ -103,9 +100,6 @@ class SourceFinder:
     def find(self, ask: Ask, caller: Caller) -> Findings:
         """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
         return self.find_with(self.computing.compute(ask, caller), ask, caller)
-
-    def known(self, ask: Ask, caller: Caller) -> None:
-        """Nothing is remembered."""
 
     def at(self, moment: int) -> "SourceFinder":
         """The same at a moment."""

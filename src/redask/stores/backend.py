@@ -109,10 +109,7 @@ class Relabelling:
 
 
 class Users(Protocol):
-    """Users and tokens; all but the first six are for owners, about the owner's tenant."""
-
-    def known(self, token: str, now: int, tenant: str | None = None) -> Caller | None:
-        """As `sign_in`, where that needs no waiting; None: it does, or somebody wrote since."""
+    """Users and tokens; all but the first five are for owners, about the owner's tenant."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, or `Unauthenticated`; `tenant` is the one it must be for."""
@@ -182,13 +179,6 @@ class EntityStore(Store, VectorStore, Protocol):
         self, collection: str, caller: Caller, *, after: str = "", limit: int = 100
     ) -> list[Source]:
         """The next entities of a collection in the order of their URNs, after a given one."""
-
-    def version(self) -> int | None:
-        """A number that changes with every commit of anybody to store, users, tokens or policies.
-
-        Looked at without waiting; None where that cannot be. What was read after one look is as it
-        was while the next gives the same number.
-        """
 
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""

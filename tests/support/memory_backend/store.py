@@ -84,9 +84,6 @@ class MemoryStore:
 
     # --- who sees what, and the change log -------------------------------------------------
 
-    def version(self) -> None:
-        """Nobody counts."""
-
     def view(self, caller: Caller) -> StoreView:
         tenant = self._access.reading(caller.tenant)
         history = str(tenant.seq or "")

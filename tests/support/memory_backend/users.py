@@ -17,9 +17,6 @@ class MemoryUsers:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    def known(self, token: str, now: int, tenant: str | None = None) -> None:
-        """Nothing is remembered."""
-
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         token = token if isinstance(token, str) else ""
         return credentials.signed_in(token, self._stored(credentials.token_id(token)), now, tenant)

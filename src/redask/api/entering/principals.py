@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from redask.app import App
-from redask.core.model import Caller
-
 
 @dataclass(frozen=True, slots=True)
 class TokenSignIn:
@@ -24,10 +21,3 @@ class ProvenToken:
 
     ident: str
     tenant: str | None = None
-
-
-def known_caller(who: TokenSignIn | ProvenToken, app: App) -> Caller | None:
-    """Who asks, where that is known without waiting; None: a thread has to look."""
-    if isinstance(who, ProvenToken) or who.of_page:
-        return None
-    return app.signing_in.known(who.token, app.clock(), who.tenant)

@@ -19,7 +19,6 @@ and by user; who has none yet comes first.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from redask.core.errors import Overloaded
 
@@ -57,7 +56,6 @@ class AskBounds:
     tenant_waiting: int
 
 
-@lru_cache
 def bounds_of(running: int, waiting: int, quota: AskQuota) -> AskBounds:
     """The bounds of a server that lets so many run and wait; no part is more than the whole."""
 
@@ -81,7 +79,7 @@ def next_ask(
     turns: Mapping[str | AskClaim, int],
 ) -> int | None:
     """Which of those who wait goes on, given which asks run; None: nobody may."""
-    if not waiting or len(running) >= bounds.running:
+    if len(running) >= bounds.running:
         return None
     users = Counter(running)
     tenants = Counter(each.tenant for each in running)

@@ -9,28 +9,12 @@ order of the answer; offsets are code points of the answer, and of the source's 
 
 A payload is canonical JSON as a string, the same as in the prompt. Nothing is deduplicated, no
 list is ever missing, and seed and temperature are not in it: they are in the audit row and in
-EXPLAIN. `wire.json.encode` makes the bytes: equal answers, equal bytes (`encoded`).
+EXPLAIN. `wire.json.encode` makes the bytes: equal answers, equal bytes.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from redask.core.model import Answer, Evidence, Footnote, Notice, Source
-from redask.core.wire import json
-
-_REPEATED = 64  # answers from the cache, asked for again and again
-
-
-def encoded(answer: Answer) -> bytes:
-    """The bytes of the envelope; those of an answer from the cache are remembered by the answer."""
-    if answer.cache_hit and answer.evidence is None:
-        return _repeated(answer)
-    return json.encode(build(answer))
-
-
-@lru_cache(_REPEATED)
-def _repeated(answer: Answer) -> bytes:
-    return json.encode(build(answer))
 
 
 def build(answer: Answer) -> dict[str, object]:

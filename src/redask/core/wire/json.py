@@ -31,12 +31,9 @@ def encode(value: object) -> bytes:
 
 def text(value: object) -> str:
     """The canonical JSON of `value` as a string; it always has a UTF-8 form."""
-    if type(value) is str:  # as most are that are encoded by themselves
-        whole = _string(value)
-    else:
-        out: list[str] = []
-        _write(value, out.append, ())
-        whole = "".join(out)
+    out: list[str] = []
+    _write(value, out.append, ())
+    whole = "".join(out)
     try:
         whole.encode()
     except UnicodeEncodeError as error:

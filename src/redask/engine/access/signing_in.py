@@ -1,9 +1,8 @@
 """Who a token signs in: `SigningIn.caller`, ours by the users of the database, a JWT by its claims.
 
 A token is looked at anew for every statement, whichever kind it is: one that has expired, or whose
-key the identity provider withdrew, opens nothing any more. What the database says of one of ours
-may be remembered (`known`), as long as its version proves that nobody wrote. Every refusal sounds
-the same; the reason is in the log `redask.sign_in`.
+key the identity provider withdrew, opens nothing any more. Every refusal sounds the same; the
+reason is in the log `redask.sign_in`.
 """
 
 import logging
@@ -23,9 +22,6 @@ _log = logging.getLogger("redask.sign_in")
 
 class TokenUsers(Protocol):
     """Whose our own tokens are."""
-
-    def known(self, token: str, now: int, tenant: str | None = None) -> Caller | None:
-        """As `sign_in`, where that needs no waiting."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, or `Unauthenticated`."""
@@ -48,15 +44,6 @@ class SigningIn:
         if self.page is None:
             raise Misconfigured("no identity provider is configured for the page")
         return self.page
-
-    def known(self, token: str, now: int, tenant: str | None = None) -> Caller | None:
-        """Whose token of ours it is, if that is known without waiting; nobody is refused here."""
-        if self.claims is not None and looks_like_jwt(token):
-            return None
-        try:
-            return self.users.known(token, now, tenant)
-        except Unauthenticated:
-            return None
 
     def caller(
         self, token: str, now: int, tenant: str | None = None, *, of_page: bool = False

@@ -3,7 +3,6 @@
     key      the question and the clauses that decide what is found; the principal
     state    the tenant's last write and what the principal may see, both as the store has them now:
              it is read with every ASK, so that a write of any process is seen
-    version  of the whole store: while it is the same, nobody wrote, and the state need not be read
 
 What is found depends on nothing else: settings and embedder are those of the open database. Not
 remembered: what was found while the state changed, what waits for vectors or could not be embedded
@@ -18,7 +17,6 @@ has tenant, user, role and attributes.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from redask.core.model import Ask, Caller, Notice
 from redask.core.ports import StoreView
@@ -33,29 +31,14 @@ _Key = tuple[object, ...]
 _State = tuple[object, ...]
 
 
-@dataclass(slots=True)
-class _Remembered:
-    """What was found in a state, and the last version of the store that was seen to be in it."""
-
-    state: _State
-    found: Findings
-    version: int | None
-
-
 class RememberedFindings:
     """Finds by `work` what it does not remember; all but `find` is `work`'s."""
 
-    def __init__(
-        self,
-        work: AskWork,
-        view: Callable[[Caller], StoreView],
-        version: Callable[[], int | None] = lambda: None,
-    ) -> None:
+    def __init__(self, work: AskWork, view: Callable[[Caller], StoreView]) -> None:
         self._work = work
         self._view = view
-        self._version = version
         self._lock = threading.Lock()
-        self._known: OrderedDict[_Key, _Remembered] = OrderedDict()
+        self._known: OrderedDict[_Key, tuple[_State, Findings]] = OrderedDict()
         self._bytes = 0
         self.find_with = work.find_with
         self.at = work.at  # of another moment, nothing is remembered
@@ -63,52 +46,40 @@ class RememberedFindings:
         self.outline = work.outline
         self.examine = work.examine
 
-    def known(self, ask: Ask, caller: Caller) -> Findings | None:
-        """What was found before, if nobody wrote since: told without waiting."""
-        version, key = self._version(), _key(ask, caller)
-        with telemetry.step("recall"), self._lock:
-            known = self._known.get(key)
-            if known is None or version is None or known.version != version:
-                return None
-            self._known.move_to_end(key)
-            return known.found
-
     def find(self, ask: Ask, caller: Caller) -> Findings:
         """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
         key = _key(ask, caller)
         with telemetry.step("recall"):
-            version = self._version()  # before the state is read: what comes meanwhile is another
             state = _state(self._view(caller))
-            known = self._recall(key, state, version)
+            known = self._recall(key, state)
         if known is not None:
             return known
         found = self._work.find(ask, caller)
         lasts = _is_lasting(found.warnings) and not found.is_live and not found.today
         if lasts and _state(self._view(caller)) == state:
-            self._remember(key, _Remembered(state, found, version))
+            self._remember(key, state, found)
         return found
 
-    def _recall(self, key: _Key, state: _State, version: int | None) -> Findings | None:
+    def _recall(self, key: _Key, state: _State) -> Findings | None:
         with self._lock:
             known = self._known.get(key)
-            if known is None or known.state != state:
+            if known is None or known[0] != state:
                 return None
-            known.version = version
             self._known.move_to_end(key)
-            return known.found
+            return known[1]
 
-    def _remember(self, key: _Key, made: _Remembered) -> None:
+    def _remember(self, key: _Key, state: _State, found: Findings) -> None:
         with self._lock:
             self._drop(key)
-            self._known[key] = made
-            self._bytes += _bytes(made.found)
+            self._known[key] = state, found
+            self._bytes += _bytes(found)
             while len(self._known) > MOST or self._bytes > MOST_BYTES:
                 self._drop(next(iter(self._known)))
 
     def _drop(self, key: _Key) -> None:
         gone = self._known.pop(key, None)
         if gone is not None:
-            self._bytes -= _bytes(gone.found)
+            self._bytes -= _bytes(gone[1])
 
 
 def _key(ask: Ask, caller: Caller) -> _Key:

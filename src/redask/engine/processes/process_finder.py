@@ -39,9 +39,6 @@ class ProcessFinder:
         found: Findings = self.call("find", caller, ask, caller)
         return found
 
-    def known(self, ask: Ask, caller: Caller) -> None:
-        """As `SourceFinder.known`."""
-
     def find_with(
         self, computed: Computed | Uncomputed | None, ask: Ask, caller: Caller
     ) -> Findings:

@@ -123,8 +123,7 @@ class HttpTransport:
         room = self._sessions.room(session)
         if stream or "text/event-stream" in request.headers.get("accept", ""):
             return await asking.streamed(request, room, session, ask)
-        answer = await asking.answered(request, room, session, ask)
-        return responses.encoded([envelope.encoded(answer)])
+        return plain(envelope.build(await asking.answered(request, room, session, ask)))
 
     async def explain(self, request: Request) -> Response:
         session = await self._sessions.of(request)

@@ -153,9 +153,6 @@ class PostgresDatabase:
                     return str(found[0] if found else "")
         return ""
 
-    def version(self) -> None:
-        """It would have to be asked for, over the network."""
-
     def check_usable(self) -> None:
         """Raise `StoreFailed` in a child process, and when it is closed."""
         if self._process != os.getpid():

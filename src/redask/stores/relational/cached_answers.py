@@ -6,7 +6,6 @@ timeline of the store (see `history`).
 """
 
 import json
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -14,8 +13,6 @@ from redask.core.ports import CachedAnswer
 from redask.core.wire import json as canonical
 from redask.stores import answer_encoding
 from redask.stores.relational.sql_database import EVERY_TENANT, SqlDatabase
-
-_READ = 64  # answers asked for again and again
 
 
 class RelationalAnswerCache:
@@ -32,7 +29,15 @@ class RelationalAnswerCache:
                 "SELECT key, answer, prompt_hash, stored_at, ttl FROM answers WHERE key = ?",
                 (key,),
             ).fetchone()
-        return None if found is None else _read(found, self._timeline)
+        if found is None:
+            return None
+        try:
+            kept = json.loads(found[1])
+            if kept["timeline"] != self._timeline or not is_whole(*found):
+                return None
+            return CachedAnswer(answer_encoding.read(kept["answer"]), *found[2:])
+        except (ValueError, KeyError, TypeError):
+            return None
 
     def put(self, key: str, entry: CachedAnswer, most: int) -> None:
         """Store an answer; of more than `most` entries, those stored first go."""
@@ -65,18 +70,6 @@ class RelationalAnswerCache:
             with self._database.writing(EVERY_TENANT) as connection:
                 connection.executemany("DELETE FROM answers WHERE place = ?", damaged)
         return len(damaged)
-
-
-@lru_cache(_READ)
-def _read(found: tuple[Any, ...], timeline: str) -> CachedAnswer | None:
-    """What a row says, remembered by all of the row."""
-    try:
-        kept = json.loads(found[1])
-        if kept["timeline"] != timeline or not is_whole(*found):
-            return None
-        return CachedAnswer(answer_encoding.read(kept["answer"]), *found[2:])
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def _passes(*entry: Any) -> bool:

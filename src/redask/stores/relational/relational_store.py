@@ -139,10 +139,6 @@ class RelationalStore(RuledStore):
         last_write = history.shown(writes, mark)
         return StoreView(seq, visibility, (space[0], space[1]) if vectors else None, last_write)
 
-    def version(self) -> int | None:
-        """See `backend.EntityStore`."""
-        return self._database.version()
-
     @contextmanager
     def _reading_as(self, caller: Caller) -> Iterator[tuple[SqlConnection, StoreVisibility]]:
         """A connection inside one state of the store, and what the caller may see in it."""

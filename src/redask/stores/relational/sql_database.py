@@ -13,8 +13,6 @@ asked for one tenant's rows or for all (`tenant: str | None`) says `rows_of(tena
     examining   reading; texts may come as bytes, for they may be damaged
     rewrite     leaves nothing of what was deleted in the database's own files
     place       which database this is, as long as nobody copies it
-    version     a number that changes with every commit, of whichever process; None where one would
-                have to wait for it
 """
 
 from collections.abc import Iterator, Sequence
@@ -139,7 +137,4 @@ class SqlDatabase(Protocol):
         """See above."""
 
     def place(self) -> str:
-        """See above."""
-
-    def version(self) -> int | None:
         """See above."""

@@ -2,8 +2,7 @@
 
 Only an owner sees or changes them, and only those of the owner's own tenant. A change of users
 counts as a change of who sees what (`tenants.access`), so it holds for the next statement;
-tokens change nobody's visibility, and `sign_in` looks at them anew each time, or at the version of
-the database, which proves that what it read before is there still (`known`). `verifiers` and
+tokens change nobody's visibility, and `sign_in` looks at them anew each time. `verifiers` and
 `holder` are the same in two steps, for who proves to know a token without sending it: what to
 check the proof against, then whose it is, each time anew.
 """
@@ -38,7 +37,6 @@ _VERIFIERS = """
     FROM tokens JOIN users ON users.tenant = tokens.tenant AND users.name = tokens."user"
     WHERE tokens.tenant = (SELECT id FROM tenants WHERE name = ?) AND tokens."user" = ?
     AND stored_key IS NOT NULL ORDER BY made, tokens.id"""
-_MOST = 1000  # tokens that are remembered
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
 
@@ -47,13 +45,6 @@ class RelationalUsers:
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
-        self._tokens: dict[str, tuple[int, StoredToken]] = {}
-
-    def known(self, token: str, now: int, tenant: str | None = None) -> Caller | None:
-        """As `sign_in`, for who signed in before, while nothing was written since; never waits."""
-        token = token if isinstance(token, str) else ""
-        stored = self._remembered(credentials.token_id(token), self._database.version())
-        return None if stored is None else credentials.signed_in(token, stored, now, tenant)
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is at this moment; `tenant`, if given, is the one it must be for."""
@@ -90,25 +81,12 @@ class RelationalUsers:
         return str(found[0]) if found else None
 
     def _stored(self, token_id: str) -> StoredToken | None:
-        version = self._database.version()  # before it is read: what comes meanwhile is another
-        if (known := self._remembered(token_id, version)) is not None:
-            return known
         with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(_SIGN_IN, (token_id,)).fetchone()
         if found is None:
             return None
         caller = Caller(tenant=found[7], user=found[1], role=found[8])
-        stored = StoredToken(TokenFacts(*found[:5]), TokenHash(*found[5:7]), caller)
-        if version is not None:
-            if len(self._tokens) >= _MOST:
-                self._tokens.clear()
-            self._tokens[token_id] = version, stored
-        return stored
-
-    def _remembered(self, token_id: str, version: int | None) -> StoredToken | None:
-        """What is stored of a token, if it was read in this state of the database."""
-        read_in, stored = self._tokens.get(token_id, (None, None))
-        return stored if read_in == version else None
+        return StoredToken(TokenFacts(*found[:5]), TokenHash(*found[5:7]), caller)
 
     def list_users(self, caller: Caller) -> list[User]:
         """The users of the caller's tenant, by name."""
