@@ -172,6 +172,9 @@ WARM, THEIRS, SELECTED, FRESH = (
         (MIA, [FRESH, WARM], 0),
         (MIA, [WARM, WARM], 0),
         (MIA, [FRESH, SELECTED, FRESH], 1),
+        (MIA, [THEIRS, WARM], 1),  # rather its own tenant's than another's
+        (MIA, [WARM, THEIRS], 0),
+        (MIA, [THEIRS, THEIRS], 0),
         (OWNING, [SELECTED, WARM], 0),
         (None, [SELECTED, WARM], 0),
     ],
@@ -206,6 +209,9 @@ def test_processes_of_another_tenants_asks_are_left_to_it_while_others_start() -
     assert may_take(ASKING, [THEIRS, WARM], [BO], [None])
     assert may_take(ASKING, [THEIRS, SELECTED], [BO], [None])
     assert may_take(ASKING, [], [BO], [None])
+    assert not may_take(MIA, [THEIRS, THEIRS], [BO], [None])  # a statement no more than an ask
+    assert may_take(MIA, [THEIRS, WARM], [BO], [None])
+    assert may_take(MIA, [THEIRS, THEIRS], [EVA], [None])
 
 
 def test_a_tenant_whose_process_is_being_replaced_waits_for_that_one() -> None:

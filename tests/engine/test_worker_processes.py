@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -31,6 +32,7 @@ from redask.core.errors import (
     StoreFailed,
 )
 from redask.core.model import Notice
+from redask.engine.processes import worker_talk
 from redask.engine.processes.worker_messages import WorkerLimits
 from redask.engine.processes.worker_process import WorkerProcess
 from redask.engine.processes.worker_processes import WorkerProcesses
@@ -159,6 +161,33 @@ def test_a_caller_who_leaves_has_the_work_interrupted(
         left.set()
         assert isinstance(running.exception(SECONDS), Cancelled)
     assert served(pool) == before
+
+
+def test_work_whose_caller_has_left_has_longer_to_stop(
+    make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert worker_talk._LEFT_GRACE > 1
+    monkeypatch.setattr(worker_talk, "_LEFT_GRACE", 20 * SECONDS)
+    pool, left = make(limits=WorkerLimits(grace_seconds=0.05)), threading.Event()
+    before = served(pool)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(pool.call, "linger", timeout_seconds=MANY, cancelled=left)
+        assert until((tmp_path / "started").exists)
+        left.set()
+        time.sleep(0.5)  # ten times what a caller who waits would have to
+        (tmp_path / "go").touch()
+        assert isinstance(running.exception(SECONDS), Cancelled)
+    assert served(pool) == before
+
+
+def test_nothing_is_begun_for_a_caller_who_has_left(make: Maker, tmp_path: Path) -> None:
+    pool, left = make(limits=WorkerLimits(grace_seconds=0.05)), threading.Event()
+    before = served(pool)
+    left.set()
+    with pytest.raises(Cancelled, match="the caller left"):
+        pool.call("loop", timeout_seconds=MANY, cancelled=left)
+    assert served(pool) == before
+    assert not (tmp_path / "started").exists()
 
 
 def test_memory_without_end_is_refused_and_the_next_call_served(make: Maker) -> None:

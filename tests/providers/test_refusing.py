@@ -389,6 +389,20 @@ def test_a_refusal_names_words_as_they_were_typed() -> None:
     assert typed_words.as_typed(made, "sick lease", "sick lease") == made
 
 
+def test_words_that_were_read_as_two_or_as_one_are_named_as_typed() -> None:
+    made = refused_answers.attribute_missing(["log in"], ["release"])
+    said = typed_words.as_typed(made, "Who may login there?", "Who may log in there?")
+    assert said.text == "Nothing here says “login” of release."
+
+
+def test_long_questions_are_aligned_word_by_word() -> None:
+    made = refused_answers.attribute_missing(["lease"], ["release"])
+    typed, read = "sick leave " * 3000, "sick lease " * 3000
+    assert typed_words.as_typed(made, typed, read).text == "Nothing here says “leave” of release."
+    joined = typed_words.as_typed(made, typed, read + "more")  # only its beginning
+    assert joined.text == "Nothing here says “leave” of release."
+
+
 def test_a_question_that_was_read_otherwise_is_refused_in_its_own_words() -> None:
     source = document(1, "The lease of the boat ends in May. Employees get 28 vacation days.")
     prompt = assemble(

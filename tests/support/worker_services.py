@@ -72,6 +72,13 @@ class Service:
         self._stop.wait()
         return "interrupted"
 
+    def linger(self) -> str:
+        """Until it is interrupted, and then until there is a file `go`."""
+        self.wait()
+        while not (self._directory / "go").exists():
+            time.sleep(0.01)
+        return "interrupted"
+
     def sleep_pages(self) -> Iterator[int]:
         """Pages without end."""
         self._started()

@@ -124,7 +124,8 @@ def which_process(
                          2. one that served none and is ready, or need not be: its tenant has one
                          3. one that is ready: another tenant's, used longest ago
         anything else    1. one that served no ask and is ready    2. one that served none
-                         3. the one used longest ago
+                         3. one that last served an ask of its tenant
+                         4. another tenant's, used longest ago
 
     So a flood of statements, or of one tenant's questions, whose processes are ended and start
     anew, does not take from the others the process that has all open. `having` are those who hold
@@ -136,9 +137,9 @@ def which_process(
     def rank(at: int) -> tuple[bool, bool, bool, int]:
         one = idle[at]
         is_free = not one.has_asked()
-        if not is_ask:
-            return False, is_free, one.ready, at if is_free else -at
         is_own = one.has_asked(tenant)
+        if not is_ask:
+            return is_free, is_own, one.ready, at if is_free else -at
         is_for_it = is_free and (one.ready or has_another)
         return is_own, is_for_it, one.ready, at if is_own or is_free else -at
 
@@ -175,17 +176,18 @@ def may_take(
     """Whether such a call may have an idle process now, or waits for one that is being started.
 
     The last one that served an ask is left to asks; those that served asks of other tenants are
-    left to these by an ask whose tenant has a process already, or had one that is being replaced:
-    its own questions, all ended at their deadline, would take the last warm process of the others.
+    left to these by a tenant that has a process already, or had one that is being replaced: its
+    own calls, all ended at their deadline, would take the last warm process of the others.
     `replaced` has for each process that starts who was served by the one before it, if any.
     """
     if not idle or not replaced:
         return True
-    if claim is None or claim.lane is not Lane.ASK:
-        return len(idle) > 1 or not idle[0].has_asked()
-    if not _has_one(claim.tenant, [*held, *replaced]):
+    is_ask, tenant = claim is not None and claim.lane is Lane.ASK, claim.tenant if claim else ""
+    if not is_ask and len(idle) == 1 and idle[0].has_asked():
+        return False
+    if not _has_one(tenant, [*held, *replaced]):
         return True
-    return any(not one.has_asked() or one.has_asked(claim.tenant) for one in idle)
+    return any(not one.has_asked() or one.has_asked(tenant) for one in idle)
 
 
 def _has_one(tenant: str, having: Collection[WorkerClaim | None]) -> bool:

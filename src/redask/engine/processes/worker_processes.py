@@ -226,6 +226,8 @@ class WorkerProcesses:
     def _take(self, call: WorkerCall, claim: WorkerClaim | None) -> WorkerProcess:
         """The next free worker that is this caller's share."""
         place = _Place(claim)
+        if not self._closed:
+            call.next_look()  # who has left already is given none
         with self._lock:
             if self._closed:
                 raise BadAsk(CLOSED)

@@ -8,7 +8,7 @@
     LEAVING               raised, and the worker is replaced
 
 A call that is stopped has its worker interrupted; one that does not stop in the time of grace is
-killed.
+killed. That time is longer where the caller has left: see `_interrupt`.
 """
 
 import logging
@@ -26,6 +26,7 @@ from redask.engine.processes.worker_process import START_SECONDS, WorkerProcess
 
 _log = logging.getLogger("redask.workers")
 _FRAME_BYTES = 1024 * 1024  # an error, or what pickling adds to a result
+_LEFT_GRACE = 3  # times the grace of a call whose caller waits
 PAGES = object()  # the result is the pages that came
 ParentWork = Mapping[str, Callable[..., object]]  # what workers may have their parent do, by name
 
@@ -46,6 +47,7 @@ class WorkerTalk:
         try:
             if not worker.ready:
                 self._until_ready(worker, call)
+            call.next_look()  # work that nobody waits for is not even begun
             working = True
             with suppress(ConnectionError):  # who leaves before it has heard all says why
                 worker.send_request(kind, request, call.end)
@@ -59,9 +61,9 @@ class WorkerTalk:
                     worker.channel.send(messages.REPLY, reply, until=call.end)
                 else:
                     return self._result(worker, kind, payload)
-        except CallStopped:
+        except CallStopped as stopped:
             if working:
-                self._interrupt(worker)
+                self._interrupt(worker, stopped)
             raise
         except TimeoutError:  # it does not even take the request
             worker.kill()
@@ -120,9 +122,15 @@ class WorkerTalk:
             except TimeoutError:
                 continue
 
-    def _interrupt(self, worker: WorkerProcess) -> None:
-        """Have it stop; what does not stop in the time of grace is killed."""
-        end = time.monotonic() + self.limits.grace_seconds
+    def _interrupt(self, worker: WorkerProcess, stopped: CallStopped) -> None:
+        """Have it stop; what does not stop in the time of grace is killed.
+
+        Where the caller has left, nobody waits for that but those who want its place: starting
+        another process would take the processor for longer than most work that is still to end.
+        """
+        has_left = isinstance(stopped.error, Cancelled)
+        grace = self.limits.grace_seconds * (_LEFT_GRACE if has_left else 1)
+        end = time.monotonic() + grace
         try:
             while True:
                 # again and again: the first may come before the work has begun

@@ -34,6 +34,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 
 from redask.core.rules import terms
@@ -171,7 +172,8 @@ class ExcerptRanker:
 
     def spelt(self) -> str:
         """The ranked question with its typing errors mended, as vectors compare it."""
-        return _LOWER_WORD.sub(lambda found: self._mended(found[0]), self.question)
+        mended = cache(self._mended)
+        return _LOWER_WORD.sub(lambda found: mended(found[0]), self.question)
 
     def _mended(self, word: str) -> str:
         """A word that no source has as one that is like it, and of the same or a similar stem."""
