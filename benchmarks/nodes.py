@@ -1,8 +1,9 @@
 """`make bench-nodes`: nodes on one PostgreSQL: asks a second, and how fast a new node catches up.
 
     asks        COUNT questions, none twice, over WIDTH connections to 1, 2 and 4 `redask serve`; a
-                second of time, and a second of the nodes' own processor. They start from the
-                snapshot; the first 16 are not counted
+                second of time, and a second of the nodes' own processor; the connections to
+                PostgreSQL that they have then. They start from the snapshot; the first 16 asks are
+                not counted
     from log    the index of a new node, made from the change log alone, words and vectors
     from snapshot   the same from a peer's snapshot in a directory, a hundredth of it written since
 
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import postgres_databases
+import psycopg
 from serve import Wire
 from serve_workers import processor_ms
 from served import Served
@@ -151,12 +153,21 @@ def measure_asks(url: str, token: str, nodes: int, count: int) -> None:
         run(0, share)
         seconds = time.perf_counter() - began
         spent = (sum(map(processor_ms, served)) - before) / 1000
+        connections = connections_of(url)
     asked = share * WIDTH
     print(
         f"{nodes} nodes: {asked} asks in {seconds:.1f} s: {asked / seconds:.1f} a second,"
-        f" {asked / spent:.1f} a second of the nodes' processor",
+        f" {asked / spent:.1f} a second of the nodes' processor; {connections} connections",
         flush=True,
     )
+
+
+def connections_of(url: str) -> int:
+    """How many connections there are to the database of the nodes."""
+    count = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
+    with psycopg.connect(**postgres_databases.superuser(url)) as connection:
+        found = connection.execute(count, (postgres_databases.ROLE,)).fetchone()
+    return int(found[0]) if found else 0
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from waiting import SECONDS, until
 
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
@@ -271,3 +272,20 @@ def test_what_is_stored_is_plain_sql_for_whoever_looks(tmp_path: Path) -> None:
         ]
         payloads = connection.execute("SELECT payload FROM entities ORDER BY urn").fetchall()
         assert [json.loads(payload)["id"] for (payload,) in payloads] == [1, 2]
+
+
+def test_a_thread_that_writes_on_and_on_lets_one_that_waits_have_its_turn(tmp_path: Path) -> None:
+    order: list[str] = []
+    with closing(Database(tmp_path / FILE, busy_timeout=SECONDS, migrations=MIGRATIONS)) as shared:
+
+        def write(name: str) -> None:
+            with shared.writing():
+                order.append(name)
+
+        other = threading.Thread(target=write, args=("the other",))
+        with shared.writing():
+            other.start()
+            assert until(shared._next_writer.locked, 5)  # it waits
+        write("the first again")
+        other.join(SECONDS)
+    assert order == ["the other", "the first again"]

@@ -7,6 +7,7 @@ write, a read or an ask that failed may have been done all the same, at any time
                    acknowledged, or seen by somebody, before the read began. The reads at the end,
                    when all is mended, find what was lost
     phantom        a read shows what nobody wrote
+    unfound        a search on one node does not find what was acknowledged by another
     unaudited      an answer without a row
     twice          an ask with two rows, whether it was answered or not
     broken         the chain of rows does not verify
@@ -41,6 +42,14 @@ class Asked:
     is_answered: bool
 
 
+@dataclass(frozen=True)
+class Searched:
+    """A search for a row after its only write was acknowledged."""
+
+    urn: str
+    is_found: bool
+
+
 @dataclass
 class History:
     """All of it, and what was found when all was mended."""
@@ -51,9 +60,10 @@ class History:
     is_chain_intact: bool = True
     spent: int = 0
     cap: int = 0
+    searches: list[Searched] = field(default_factory=list)
 
     def __len__(self) -> int:
-        return len(self.operations) + len(self.asks)
+        return len(self.operations) + len(self.searches) + len(self.asks)
 
 
 def violations(history: History) -> list[str]:
@@ -64,6 +74,7 @@ def violations(history: History) -> list[str]:
         by_key[each.key].append(each)
     for key, operations in sorted(by_key.items()):
         found += _of_key(key, operations)
+    found += [f"unfound: {each.urn}" for each in history.searches if not each.is_found]
     answered = {each.question for each in history.asks if each.is_answered}
     found += [f"unaudited: {each}" for each in sorted(answered) if not history.rows[each]]
     found += [f"twice: {each}" for each, count in sorted(history.rows.items()) if count > 1]

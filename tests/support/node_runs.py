@@ -3,7 +3,8 @@
 Nodes are open databases of this process, each with connections, an index and a clock of its own.
 There are eight: the first reads the primary, the others standbys; one has a clock that is three
 days ahead, one is behind a proxy that is cut. `FAULTS` happen one after the other, each healed
-before the next, and clients go on throughout. They write, read, ask, and ask a provider that costs
+before the next, and clients go on throughout. They write, read (the store, or by SELECT the tables
+of a node), search on one node for what they wrote on another, ask, and ask a provider that costs
 money, under a cap that all nodes together would exceed.
 """
 
@@ -18,7 +19,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from node_histories import NOTHING, Asked, History, Operation
+from node_histories import NOTHING, Asked, History, Operation, Searched
 from postgres_cluster import Cluster, Cut
 from stage import Player
 from waiting import until
@@ -33,13 +34,14 @@ from redask.core.settings import load
 from redask.stores.postgres import pg_location
 
 KEYS, NODES = 6, 8
+KINDS = ("write", "read", "search", "ask", "spend")
 CAP = 6_000  # billionths of a dollar: two calls at once, of which each sets more than 2,000 aside
 TOML = f"""
 ask.timeout_ms = 120000
 ask.daily_cost_cap_usd = {cost.dollars(CAP):.9f}
 """
 OWNER = Caller()
-_THREE_DAYS = 3 * 86_400 * 10**9
+DAY = 86_400 * 10**9
 Node = redask.OpenDatabase
 Fault = Callable[[Cluster, Cut], AbstractContextManager[None]]
 
@@ -67,11 +69,14 @@ def open_node(url: str, *, ahead: int = 0) -> Node:
 
 
 @contextmanager
-def several(url: str, count: int = NODES) -> Iterator[list[Node]]:
-    """So many nodes, alike."""
+def several(url: str, ahead: Sequence[int] = (0,) * NODES) -> Iterator[list[Node]]:
+    """Nodes, alike but for their clocks."""
     with ExitStack() as opened:
         named = f"{url}{'&' if '?' in url else '?'}application_name=node"
-        yield [opened.enter_context(open_node(f"{named}{number}")) for number in range(count)]
+        yield [
+            opened.enter_context(open_node(f"{named}{number}", ahead=each))
+            for number, each in enumerate(ahead)
+        ]
 
 
 @contextmanager
@@ -169,13 +174,15 @@ class Run:
         chosen = random.Random(f"{self._seed}/{client}")
         while number := self.take():
             node = chosen.choice(self._nodes)
-            kind = chosen.choices(("write", "read", "ask", "spend"), (4, 10, 3, 2))[0]
+            kind = chosen.choices(KINDS, (4, 10, 2, 3, 2))[0]
             key = chosen.randrange(KEYS)
             if kind == "ask":
                 self._ask(node, f"Why was pilot {key} late? ({number})")
             elif kind == "spend":
                 self._ask(node, f"Who says that pilot {key} was late? ({number})", using="openai")
                 self._look_at_money(node)
+            elif kind == "search":
+                self._search(node, chosen.choice(self._nodes), number)
             else:
                 self._note(node, kind, key, number)
 
@@ -189,13 +196,20 @@ class Run:
         with suppress(AskError):
             self.history.spent = max(self.history.spent, spent(node))
 
+    def _search(self, node: Node, other: Node, number: int) -> None:
+        """A row of its own for each: what fails may be written at any time."""
+        with suppress(AskError):
+            (urn,) = node.put("logbooks", [{"id": number, "note": f"The sign is sign{number}."}])
+            found = [hit.urn for hit in other.search(f"sign{number}")]
+            self.history.searches.append(Searched(urn, urn in found))
+
     def _note(self, node: Node, kind: str, key: int, number: int) -> None:
         begun, told, value = time.monotonic(), False, number
         with suppress(AskError):
             if kind == "write":
                 node.put("pilots", [{"id": key, "value": number, "note": "The pilot was late."}])
             else:
-                value = shown(node, key)
+                value = (shown if number % 2 else selected)(node, key)
             told = True
         ended = time.monotonic()
         self.history.operations.append(Operation(kind, key, value, begun, ended, told))
@@ -209,10 +223,18 @@ def shown(node: Node, key: int) -> int:
     return int(found.payload.partition('"value":')[2].split(",")[0].rstrip("}"))
 
 
+def selected(node: Node, key: int) -> int:
+    """The same, in the tables that the node keeps."""
+    found = [dict(each) for each in node.select(f"SELECT value FROM pilots WHERE id = {key}")]
+    return int(str(found[0]["value"])) if found else NOTHING
+
+
 def spent(node: Node) -> int:
-    """What is booked or set aside, on that day of which it is most."""
+    """What is booked or set aside today, or yesterday if more; and on days that are wrong."""
     ledger, today = node._async._app.backend.ledger, cost.day_of(time.time_ns())
-    return max(ledger.total("local", day) for day in range(today - 1, today + 5))
+    totals = {day: ledger.total("local", day) for day in range(today - 9, today + 9)}
+    right = max(totals.pop(today), totals.pop(today - 1))  # a test may run over midnight
+    return right + sum(totals.values())
 
 
 @contextmanager
@@ -229,7 +251,7 @@ def opened_nodes(servers: Cluster, name: str, proxy: Cut) -> Iterator[list[Node]
         yield [
             node(0),
             node(1, replica),
-            node(2, replica, ahead=_THREE_DAYS),
+            node(2, replica, ahead=3 * DAY),
             node(3, replica, port=proxy.port),
             *(node(number, other if number % 2 else replica) for number in range(4, NODES)),
         ]

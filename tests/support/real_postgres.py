@@ -33,7 +33,7 @@ _SETTINGS = {
     "datestyle": "ISO, MDY",
     "intervalstyle": "postgres",
     "jit": "off",
-    "max_connections": "100",
+    "max_connections": "400",  # a `redask serve` with its workers has dozens
     "wal_level": "logical",
 }
 

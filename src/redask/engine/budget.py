@@ -3,9 +3,10 @@
 Before a call: every limit, and with a cap or a budget the worst price is reserved: no prompt has
 more tokens than bytes, no completion more than its limit. While tokens come and after the call:
 everything but cost, for a paid answer is never withheld. `settle` replaces the reservation by what
-was really spent, also when the call failed; it is booked on the day the call began. What a call
-used is what it `reported`, or was `billed` when it brought no answer: one that was cut off, the
-worst it may have cost. A price that nobody knows is None, and counted as such.
+was really spent, also when the call failed; it is booked on the day the call began, which is the
+ledger's where there is a cap: nodes whose clocks differ spend under one. What a call used is
+what it `reported`, or was `billed` when it brought no answer: one that was cut off, the worst it
+may have cost. A price that nobody knows is None, and counted as such.
 """
 
 import asyncio
@@ -45,7 +46,8 @@ class Budget:
 
     def capped(self, run: AskState) -> bool:
         """Whether a call needs a reservation."""
-        return self.limits.daily_cost_cap_usd is not None or bool(self._caps(run))
+        caps = budgets.budgets_of(self.rules, run.caller, cost.day_of(self.clock()))
+        return self.limits.daily_cost_cap_usd is not None or bool(caps)
 
     def check(self, run: AskState, usage: Usage) -> None:
         """Raise if a limit other than cost is broken."""
@@ -55,17 +57,16 @@ class Budget:
 
     def booking(self, run: AskState, provider: Provider) -> Booking:
         """Where a call that begins now is booked."""
-        who = run.caller
-        day = cost.day_of(self.clock())
-        return Booking(Account(who.tenant, day, provider.name, who.user, who.role))
+        return self._booking(run, provider, cost.day_of(self.clock()))
 
     def reserve(self, run: AskState, size: Usage, prompt: Prompt, provider: Provider) -> Booking:
         """Raise if a cap would be broken by the worst this call could cost; else reserve it."""
-        booking = self.booking(run, provider)
+        day = self.ledger.booking_day(cost.day_of(self.clock()))
+        booking = self._booking(run, provider, day)
         price = self.worst(size, prompt, provider)
         nanos = None if price is None or not math.isfinite(price) else cost.nanos(price)
         usage = replace(size, cost_usd=None if nanos is None else cost.dollars(nanos))
-        caps = self._caps(run)
+        caps = budgets.budgets_of(self.rules, run.caller, day)
 
         def check(spent: cost.Spent) -> cost.Allow | cost.Reject:
             verdict = self._judge(run, usage, spent, cost.CheckMoment.BEFORE)
@@ -99,14 +100,16 @@ class Budget:
         remaining = self.limits.timeout_ms - self._elapsed(run)
         return cost.share(remaining, providers_left) / 1000
 
-    def _caps(self, run: AskState) -> tuple[budgets.BudgetCap, ...]:
-        return budgets.budgets_of(self.rules, run.caller, cost.day_of(self.clock()))
+    @staticmethod
+    def _booking(run: AskState, provider: Provider, day: int) -> Booking:
+        who = run.caller
+        return Booking(Account(who.tenant, day, provider.name, who.user, who.role))
 
     def _judge(
         self, run: AskState, usage: Usage, spent: cost.Spent, moment: cost.CheckMoment
     ) -> cost.Allow | cost.Reject:
         usage = replace(usage, elapsed_ms=self._elapsed(run))
-        return cost.check(usage, spent, self.limits, self.clock(), moment)
+        return cost.check(usage, spent, self.limits, cost.start_of(spent.day), moment)
 
     def _elapsed(self, run: AskState) -> int:
         return (self.clock() - run.started) // 10**6

@@ -157,6 +157,7 @@ def test_the_verdict_is_the_first_breach_of_a_plain_list(
 )
 def test_days_are_utc_by_floor_division(now: int, day: int) -> None:
     assert cost.day_of(now) == day
+    assert cost.start_of(day) <= now < cost.start_of(day + 1)
 
 
 @given(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)))

@@ -126,6 +126,34 @@ def test_changes_are_picked_up_and_detaching_leaves_the_tables_as_they_were(
     assert [place.looks()[0], *place.looks()[4:]] == [before[0], *before[4:]]
 
 
+AUTO = {
+    "logical": "ALTER ROLE shop_owner REPLICATION",
+    "triggers": "ALTER ROLE shop_owner NOREPLICATION",
+    "polling": "ALTER TABLE customers OWNER TO postgres",
+}
+
+
+def test_the_best_way_that_the_source_allows_is_taken(place: Shop, tmp_path: Path) -> None:
+    before = place.looks()
+    with redask.open(tmp_path / "data") as db:
+        try:
+            for number, (way, allowed) in enumerate(AUTO.items()):
+                place.run(allowed)
+                attach(db, place, changes="auto")
+                assert [each.changes for each in db.attachments()] == [way]
+                place.run(f"UPDATE orders SET note = 'a lamp {number}' WHERE id = 10")
+                db.sync()
+                assert payload(db, "urn:reddb:row:orders/10")["note"] == f"a lamp {number}"
+                db.detach("shop")
+                assert place.looks()[4:] == before[4:]  # nothing is left of those that were tried
+            place.run("REVOKE SELECT ON orders FROM shop_reader")
+            with pytest.raises(BadAsk, match="there is no table 'orders'"):
+                attach(db, place, changes="auto")
+            assert db.attachments() == []
+        finally:
+            place.run(AUTO["logical"])
+
+
 def test_a_transaction_that_commits_late_is_not_passed_over(place: Shop, tmp_path: Path) -> None:
     for changes in ("polling", "triggers", "logical"):
         with redask.open(tmp_path / changes) as db:
@@ -141,6 +169,26 @@ def test_a_transaction_that_commits_late_is_not_passed_over(place: Shop, tmp_pat
             assert payload(db, "urn:reddb:row:orders/10")["note"] == "late"
             db.detach("shop")
             place.run("UPDATE orders SET note = 'a kettle' WHERE id = 10")
+
+
+def test_who_has_read_an_attachment_is_in_nobodys_way(
+    place: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the server has not noticed yet that the connection is closed."""
+    left: list[psycopg.Connection[object]] = []
+    close = psycopg.Connection.close
+
+    def unnoticed(connection: psycopg.Connection[object]) -> None:
+        left.append(connection)
+
+    with redask.open(tmp_path / "data") as db:
+        attach(db, place)
+        with monkeypatch.context() as patch:
+            patch.setattr(psycopg.Connection, "close", unnoticed)
+            assert [db.sync().busy for _ in range(2)] == [False, False]
+    assert left
+    for each in left:
+        close(each)
 
 
 def test_rows_that_row_level_security_hides_from_now_on_go_without_a_change(

@@ -11,9 +11,10 @@ from attached_shop import Shop
 
 import redask
 from redask.api.sync import OpenDatabase
-from redask.core.errors import SqlError
+from redask.core.errors import SqlError, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports.selecting import AttachedStatements
+from redask.stores.attached.source_connection import AttachedDatabase
 
 HOW_MANY = "How many orders are there?"
 SUE = Caller("local", "sue", "support")
@@ -178,6 +179,28 @@ def test_nothing_is_written_to_the_source(place: Shop, tmp_path: Path) -> None:
         attach(db, place)
         rows(db, HOW_MANY)
         assert refusal(db, "SELECT count(*) FROM orders FOR UPDATE", Caller())
+    assert place.looks() == before
+
+
+def test_the_source_itself_lets_no_statement_write_nor_run_on(place: Shop) -> None:
+    """In the transaction that statements run in, whatever they are."""
+    place.run("GRANT INSERT, UPDATE, DELETE ON customers, orders TO shop_reader")
+    before = place.looks()
+    source = AttachedDatabase(place.url)
+    with source.reading("shop_reader", timeout_ms=200, caller=SUE) as connection:
+        who = "SELECT current_user::text, current_setting('redask.user')"
+        assert connection.execute(who).fetchone() == ("shop_reader", "sue")
+    for sql, why in (
+        ("DELETE FROM public.orders", psycopg.errors.ReadOnlySqlTransaction),
+        ("SELECT pg_sleep(600)", psycopg.errors.QueryCanceled),
+        ("SELECT * FROM public.salaries", psycopg.errors.InsufficientPrivilege),
+    ):
+        with (
+            pytest.raises(StoreFailed) as raised,
+            source.reading("shop_reader", timeout_ms=200, caller=SUE) as connection,
+        ):
+            connection.execute(sql)
+        assert isinstance(raised.value.__cause__, why)
     assert place.looks() == before
 
 

@@ -92,6 +92,29 @@ def test_postgresql_goes_to_another_and_what_is_in_use_is_not_written_over(tmp_p
         copy(tmp_path / "nothing", second)
 
 
+def test_the_old_one_answers_and_is_written_to_while_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_PAGE", 7)
+    token = filled(tmp_path / "one", tmp_path)
+    there = postgres_databases.location(tmp_path / "there")
+    with redask.open(tmp_path / "one", settings=SETTINGS) as db:
+        numbers = iter(range(100, 1000))
+
+        def meanwhile(table: str, done: int) -> None:
+            number = next(numbers)
+            db.put("calls", [{"id": number, "note": f"At {table}, {done} are done."}])
+            assert db.ask(QUESTION).citations
+
+        first = copy(tmp_path / "one", there, meanwhile)
+        served = next(numbers) - 100
+        assert served > 10
+        again = copy(tmp_path / "one", there)  # nobody writes any more
+        assert 0 < again.written < again.rows
+        assert again.audit_rows >= first.audit_rows + served
+    assert facts(tmp_path / "one", token) == facts(there, token)
+
+
 def test_a_copy_that_was_interrupted_is_not_opened_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

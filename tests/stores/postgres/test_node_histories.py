@@ -6,7 +6,7 @@ from collections import Counter
 
 import node_runs
 import pytest
-from node_histories import Asked, History, Operation, violations
+from node_histories import Asked, History, Operation, Searched, violations
 from postgres_cluster import Cluster
 
 from redask.stores.postgres import pg_database, pg_replica
@@ -53,6 +53,8 @@ def test_rows_chain_and_money_are_looked_at() -> None:
     assert violations(History([], asks, rows)) == ["unaudited: c"]
     assert violations(History([], asks[:2], Counter(a=2, b=2))) == ["twice: a", "twice: b"]
     assert violations(History(is_chain_intact=False)) == ["broken: the chain does not verify"]
+    searches = [Searched("urn:a", True), Searched("urn:b", False)]
+    assert violations(History(searches=searches)) == ["unfound: urn:b"]
     assert violations(History(spent=3, cap=2)) == ["overspent: 3 of 2"]
 
 
@@ -73,20 +75,26 @@ def test_through_every_fault_nothing_is_lost_stale_unaudited_or_overspent(
     told = sum(each.is_told for each in history.operations)
     answered = sum(each.is_answered for each in history.asks)
     print(  # noqa: T201 - for `make node-histories`
-        f"\n{len(history)} operations, {told} of {len(history.operations)} told, {answered} of"
+        f"\n{len(history)} operations, {told} of {len(history.operations)} told,"
+        f" {len(history.searches)} searches on another node, {answered} of"
         f" {len(history.asks)} answered, {history.spent} of {history.cap} spent,"
         f" {time.monotonic() - began:.0f} s, {time.process_time() - spent:.0f} s of processor"
     )
     assert violations(history) == []
     assert told > operations / 3
     assert answered
+    assert history.searches
     assert history.spent > 0
 
 
 def test_a_node_that_trusts_its_replica_is_found_out(
     servers: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PostgresDatabase, "_position", lambda *_: 0)
-    monkeypatch.setattr(random.Random, "choices", lambda self, *_: [self.choice(("write", "read"))])
-    history = node_runs.run(servers, name, operations=80, faults=(node_runs.standby_lagging,))
-    assert any(each.startswith("stale") for each in violations(history))
+    position = PostgresDatabase._position
+    monkeypatch.setattr(
+        PostgresDatabase, "_position", lambda *given: position(*given)._replace(writes=0)
+    )
+    kinds = ("write", "read", "search")
+    monkeypatch.setattr(random.Random, "choices", lambda self, *_: [self.choice(kinds)])
+    history = node_runs.run(servers, name, operations=120, faults=(node_runs.standby_lagging,))
+    assert {each.partition(":")[0] for each in violations(history)} >= {"stale", "unfound"}

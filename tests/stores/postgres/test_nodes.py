@@ -1,12 +1,16 @@
 """Several nodes on one PostgreSQL: replicas by log position, wakes, promotion, locks."""
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
+import psycopg
 import pytest
 from postgres_cluster import Cluster, Cut, Server
+from psycopg import waiting
 from waiting import SECONDS, until
 
 from redask.core.errors import Misconfigured, StoreFailed
@@ -15,6 +19,7 @@ from redask.core.ports import Account, AuditRow, Entity
 from redask.core.rules.audit_chain import Intact
 from redask.core.rules.cost import Allow
 from redask.stores.postgres import pg_database, pg_location, pg_replica
+from redask.stores.postgres.pg_link import connect
 from redask.stores.postgres.postgres_backend import PostgresBackend
 from redask.stores.relational.sql_database import EVERY_TENANT
 
@@ -157,12 +162,16 @@ def test_a_replica_that_is_stopped_or_says_nothing_is_left_alone_and_comes_back(
     assert until(lambda: note(reader) and lent(reader)), "the replica is not read any more"
 
 
+@pytest.mark.parametrize("is_copy", [False, True])
 def test_a_replica_of_another_database_is_never_read(
-    servers: Cluster, standby: Server, name: str, node: OpenNode
+    servers: Cluster, standby: Server, name: str, node: OpenNode, is_copy: bool
 ) -> None:
     writer = node()
     writer.store.put([entity("fog")], OWNER)
     other = servers.make(f"{name}x")
+    if is_copy:
+        renamed = f"UPDATE redask.store SET identity = '{writer.store.identity}'"
+        servers.primary.execute(renamed, dbname=f"{name}x")
     with_more = node(url=other)
     for number in range(5):
         with_more.store.put([entity("wrong", 1), entity("wrong", number + 2)], OWNER)
@@ -237,6 +246,26 @@ def test_a_server_that_says_nothing_is_given_up_and_found_again(
         assert verdict.rows == 2
 
 
+def test_a_socket_that_is_gone_in_a_pipeline_leaves_nothing_that_fails_later(
+    servers: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails where nobody can catch it, fails this test."""
+    link, waits = connect(servers.primary.url(name)), waiting.wait
+
+    def broken(gen: Any, *given: Any, **rest: Any) -> Any:
+        if gen.__name__ != "_exit_gen":
+            return waits(gen, *given, **rest)
+        next(gen)
+        raise psycopg.OperationalError("connection socket closed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(waiting, "wait", broken)
+        with pytest.raises(psycopg.OperationalError), link.pipeline():
+            link.execute("SELECT pg_sleep(0.2)")
+    link.close()
+    gc.collect()
+
+
 def test_money_of_two_tenants_and_the_cache_are_booked_side_by_side(node: OpenNode) -> None:
     one, other = node(patience=2), node(patience=2)
     numbers = {
@@ -255,6 +284,7 @@ def test_money_of_two_tenants_and_the_cache_are_booked_side_by_side(node: OpenNo
 
 def test_a_node_whose_clock_is_ahead_ends_no_reservation_of_others(node: OpenNode) -> None:
     ledger, today = node().ledger, time.time_ns() // (86_400 * 10**9)
+    assert ledger.booking_day(today + 3) in (today, today + 1)  # the database's, at midnight too
     for day in (today, today + 3):
         ledger.reserve(Account("a", day, "openai"), 700, lambda _: Allow())
     assert ledger.total("a", today) == 700

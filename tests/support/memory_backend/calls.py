@@ -233,6 +233,9 @@ class MemoryLedger:
         self._access = access
         self._calls = calls
 
+    def booking_day(self, day: int) -> int:
+        return day
+
     def reserve(
         self,
         account: Account,

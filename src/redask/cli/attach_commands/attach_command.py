@@ -23,7 +23,7 @@ from redask.core.wire import json as canonical
     "--changes",
     default="polling",
     show_default=True,
-    help="How changes are noticed: polling, polling:COLUMN, triggers, logical or reading.",
+    help="How changes are noticed: polling, polling:COLUMN, triggers, logical, reading, or auto.",
 )
 @click.option("--prefix", help="Put before the names of collections, with a point.")
 @click.option("--sync", is_flag=True, help="Read what changed; of one attachment with --name.")

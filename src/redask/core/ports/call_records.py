@@ -171,6 +171,11 @@ class Spending:
 class Ledger(Protocol):
     """What each tenant has spent on each UTC day, in nano-dollars, across processes."""
 
+    def booking_day(self, day: int) -> int:
+        """The UTC day that a call is booked on, which begins on a `day` of the caller's clock.
+
+        Where nodes have clocks of their own, the one of the database that they share decides."""
+
     def reserve(
         self,
         account: Account,

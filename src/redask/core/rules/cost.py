@@ -128,6 +128,11 @@ def day_of(now: int) -> int:
     return now // _DAY_NS
 
 
+def start_of(day: int) -> int:
+    """The first moment of a UTC day, in epoch nanoseconds."""
+    return day * _DAY_NS
+
+
 def fit(sizes: Sequence[tuple[int, int]], question_tokens: int, limits: Limits) -> int:
     """How many of the sources, given as (tokens, bytes), fit beside the question.
 

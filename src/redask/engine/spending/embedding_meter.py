@@ -70,7 +70,7 @@ class LedgerMeter:
             worst = None
             unknown = f"nobody knows what {provider} takes for {self.model}: it is not in cost"
             payer.notices[Notice("price_unknown", unknown)] = None
-        day = cost.day_of(self.budget.clock())
+        day = self.budget.ledger.booking_day(cost.day_of(self.budget.clock()))
         account = Account(caller.tenant, day, PREFIX + provider, caller.user, caller.role)
         charge = LedgerCharge(self, payer, account, worst, self._reserve(payer, account, worst))
         with self._lock:
@@ -80,7 +80,7 @@ class LedgerMeter:
 
     def _reserve(self, payer: Payer, account: Account, worst: float | None) -> int:
         """The number of the reservation; 0 where there is no cap."""
-        limits, now = self.budget.limits, self.budget.clock()
+        limits, now = self.budget.limits, cost.start_of(account.day)
         caps = budgets.budgets_of(self.budget.rules, payer.caller, account.day)
         if limits.daily_cost_cap_usd is None and not caps:
             return 0

@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from redask.core.access.policy import must_own
-from redask.core.errors import BadAsk, StoreFailed
+from redask.core.errors import AskError, BadAsk, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Load, OriginManifest
 from redask.stores.attached import attachment as definitions
 from redask.stores.attached import source_catalogue, source_types
 from redask.stores.attached.attachment import PLACE, Attachment
-from redask.stores.attached.changes import feed_for
+from redask.stores.attached.changes import feed_for, is_not_allowed, ways_of
 from redask.stores.attached.source_connection import NOT_ALLOWED, AttachedDatabase, kept_url
 from redask.stores.attached.table_sync import HeldRows, SyncReport, TableSync
 from redask.stores.backend import EntityStore
@@ -86,23 +86,36 @@ class Attachments:
             source_catalogue.check_role(reader)
             made = replace(draft, tables=source_catalogue.read_tables(reader, tables, prefix))
         self._check_new(made, caller)
+        first, *others = (replace(made, changes=way) for way in ways_of(changes))
+        return self._installed(first, others, caller)
+
+    def _installed(
+        self, made: Attachment, others: Sequence[Attachment], caller: Caller
+    ) -> tuple[Attachment, SyncReport]:
+        """Keep, install and read; where the source does not allow it, the first of the others."""
         feed = feed_for(made, self.source(made))
         self._keep(made, None, caller)
         try:
-            ruled = self._store.policies(caller)
-            for table in made.tables:
-                if table.collection not in ruled:  # before there is anything to read in it
-                    self._store.set_policy(table.collection, made.policy(), caller)
-                for column in table.columns:
-                    kind = source_types.fixed_type(column)
-                    self._store.set_column_type(table.collection, column.name, kind, caller)
+            self._describe(made, caller)
             feed.install()
             return made, self._sync(AttachedState(made, None), caller)
-        except BaseException:
+        except BaseException as error:
             with suppress(StoreFailed):  # a source that is gone keeps what was made there
                 feed.uninstall()
             self._forget(made, caller)
-            raise
+            if not (others and isinstance(error, AskError) and is_not_allowed(error)):
+                raise
+        return self._installed(others[0], others[1:], caller)
+
+    def _describe(self, made: Attachment, caller: Caller) -> None:
+        """Say who reads the tables, before there is anything to read in them, and their types."""
+        ruled = self._store.policies(caller)
+        for table in made.tables:
+            if table.collection not in ruled:
+                self._store.set_policy(table.collection, made.policy(), caller)
+            for column in table.columns:
+                kind = source_types.fixed_type(column)
+                self._store.set_column_type(table.collection, column.name, kind, caller)
 
     def sync(self, name: str | None, caller: Caller) -> SyncReport:
         """Bring one attachment, or all, up to date. → what was done"""

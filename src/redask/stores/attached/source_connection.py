@@ -12,7 +12,7 @@ A password is never part of a URL that is kept. Errors are `StoreFailed`, in our
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -101,7 +101,12 @@ class AttachedDatabase:
             if taken != (True,):
                 yield None
                 return
-            yield from self._inside(connection, role, READ_MS, NOBODY)
+            try:
+                yield from self._inside(connection, role, READ_MS, NOBODY)
+            finally:  # a server may take a while to notice that its client is gone
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                    connection.execute("SELECT pg_advisory_unlock($1)", (key,))
 
     @contextmanager
     def administering(self) -> Iterator[Connection]:

@@ -12,7 +12,7 @@ from redask.stores.postgres.store_schema import NUMBERED, OWNERS
 from redask.stores.relational.sql_database import SqlCursor
 
 _SET_CLASSES = "SELECT set_config('redask.classes', %s, true)"
-_TODAY = "SELECT least(%s, floor(extract(epoch FROM now()) / 86400))::bigint"
+_TODAY = "SELECT floor(extract(epoch FROM now()) / 86400)::bigint"
 _COLUMNS = """SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0
     AND NOT attisdropped AND attgenerated = '' AND attname <> 'rls_tenant'"""
 _TWICE = "SELECT 1 FROM entities GROUP BY tenant, urn HAVING count(*) > 1 LIMIT 1"
@@ -70,10 +70,14 @@ class PostgresConnection:
         """Wait for who fills the cache: two who delete there would wait for each other."""
         self._plain.execute("LOCK TABLE redask.answer_locks IN EXCLUSIVE MODE")
 
+    def today(self, day: int) -> int:
+        """Today as the server has it, whatever a node's clock says."""
+        found = self._plain.execute(_TODAY).fetchone()
+        return int(found[0]) if found else day
+
     def not_after_today(self, day: int) -> int:
         """The day, or today as the server has it."""
-        found = self._plain.execute(_TODAY, (day,)).fetchone()
-        return int(found[0]) if found else day
+        return min(day, self.today(day))
 
     def admit_only(self, classes: str) -> None:
         """Show entities of these policy classes only; empty: of all."""

@@ -14,9 +14,9 @@ the primary had when the transaction began; else from the primary. See `pg_repli
 
 The threads of a process wait for each other before one of them takes a connection, and connections
 to write with are of a pool that no reader takes one of: an audit row waits for no one who reads.
-`synchronous_commit` is on: what was acknowledged is on disk. Statements have a deadline, and so has
-waiting for a lock; a server that says nothing any more is given up (`pg_link`). A standby that was
-promoted can be written from then on: `Standing`.
+`synchronous_commit` is on: what was acknowledged is on disk, and on that of a synchronous standby.
+Statements have a deadline, and so has waiting for a lock; a server that says nothing any more is
+given up (`pg_link`). A standby that was promoted can be written from then on: `Standing`.
 """
 
 import os
@@ -33,7 +33,13 @@ from redask.stores.postgres.pg_connection import PostgresConnection
 from redask.stores.postgres.pg_errors import translated
 from redask.stores.postgres.pg_link import Link
 from redask.stores.postgres.pg_pool import Pool
-from redask.stores.postgres.pg_replica import SILENCE_SECONDS, STATEMENT_MS, Replica
+from redask.stores.postgres.pg_replica import (
+    SILENCE_SECONDS,
+    STATEMENT_MS,
+    TIMELINE,
+    PrimaryPosition,
+    Replica,
+)
 from redask.stores.relational.sql_database import EVERY_TENANT, Whose
 
 PATIENCE_SECONDS = 10.0
@@ -194,6 +200,12 @@ class PostgresDatabase:
             ended = connection.execute("COMMIT").statusmessage
             if ended != "COMMIT":
                 raise StoreFailed(f"a transaction in {self._place} was rolled back")
+            if connection.is_unconfirmed:
+                connection.close()
+                raise StoreFailed(
+                    f"{self._place} has written this, and its synchronous standby did not confirm"
+                    " it: it may be lost if that takes over; try again"
+                )
 
     @contextmanager
     def _lent(self, whose: Whose, begin: str, limit_ms: int) -> Iterator[Link]:
@@ -223,16 +235,23 @@ class PostgresDatabase:
 
         return begun
 
-    def _position(self, whose: str) -> int:
-        """How many transactions have written to a tenant, says the primary."""
-        with self._pool.lent(_brief) as connection, connection.pipeline():
-            connection.execute(_READ)
-            connection.execute("SELECT set_config('redask.whose', %s, true)", (_named(whose),))
-            position = f"SELECT position FROM redask.{self._locks} WHERE whose = %s"
-            found = connection.execute(position, (whose,))
-            connection.execute("COMMIT")
-            row = found.fetchone()
-        return int(row[0]) if row else 0
+    def _position(self, whose: str) -> PrimaryPosition:
+        """Where the primary is, in what is about a tenant."""
+        found: list[PrimaryPosition] = []
+        position = f"(SELECT position FROM redask.{self._locks} WHERE whose = %s)"
+
+        def ask(connection: Link) -> None:  # all of it begins: so another connection may do it
+            connection.silence = FIRST_REPLY_SECONDS
+            with connection.pipeline():
+                connection.execute(_READ)
+                connection.execute("SELECT set_config('redask.whose', %s, true)", (_named(whose),))
+                told = connection.execute(f"SELECT coalesce({position}, 0), {TIMELINE}", (whose,))
+                connection.execute("COMMIT")
+                writes, timeline = told.fetchone() or (0, "")
+            found.append(PrimaryPosition(int(writes), timeline))
+
+        with self._pool.lent(ask):
+            return found[-1]
 
     def _lock(self, connection: Link, whose: Whose) -> None:
         """Wait until nobody else writes to the tenant, or to any."""
@@ -260,3 +279,4 @@ def _named(whose: Whose) -> str:
 
 def _brief(connection: Link) -> None:
     connection.silence = FIRST_REPLY_SECONDS
+    connection.execute("SELECT 1")  # so that one that was lost is noticed, and replaced

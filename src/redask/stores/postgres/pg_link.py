@@ -3,8 +3,12 @@
 The server's own time limits end what runs for too long, but not what is heard of no more: a network
 that drops what is sent, a machine that stands still. So this side waits `silence` seconds for each
 reply, then the connection is closed, and the error is that of a lost connection.
+
+A server that is cancelled while it waits for its synchronous standby (by an operator, or us) says
+COMMIT all the same, with a warning beside it: `is_unconfirmed`.
 """
 
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -23,6 +27,7 @@ _LINK = {
     "application_name": "redask",
 }
 _SILENCE = 60.0
+_WAITS_FOR_STANDBY = "SyncRepWaitForLSN"  # in no message's words, which are translated
 _T = TypeVar("_T")
 
 
@@ -30,6 +35,7 @@ class Link(psycopg.Connection[tuple[Any, ...]]):
     """See the module."""
 
     silence = _SILENCE
+    is_unconfirmed = False  # whether something was committed that no standby is known to have
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """What psycopg waits with; `timeout` where it has one of its own."""
@@ -39,9 +45,13 @@ class Link(psycopg.Connection[tuple[Any, ...]]):
             return super().wait(gen, interval, self.silence)
         except psycopg.errors._WaitTimeout:
             self.pgconn.finish()  # nobody knows what it still would say
+            _leave(gen)
             raise psycopg.OperationalError(
                 f"the server said nothing for {self.silence:g} s"
             ) from None
+        except psycopg.Error:
+            _leave(gen)
+            raise
 
 
 class IntegerLoader(Loader):
@@ -60,7 +70,19 @@ def connect(url: str) -> Link:
     chosen = {name: value for name, value in _LINK.items() if name not in given}
     connection: Link = Link.connect(url, autocommit=True, **chosen)  # type: ignore[arg-type]
     connection.adapters.register_loader("numeric", IntegerLoader)
+
+    def note(told: psycopg.errors.Diagnostic) -> None:
+        if told.source_function == _WAITS_FOR_STANDBY:
+            connection.is_unconfirmed = True
+
+    connection.add_notice_handler(note)
     return connection
+
+
+def _leave(gen: Any) -> None:
+    """End what waits no more: one of a pipeline wants to send more as it ends, and cannot."""
+    with suppress(psycopg.Error, RuntimeError):
+        gen.close()
 
 
 def _readable(url: str) -> dict[str, Any] | None:

@@ -33,7 +33,7 @@ from redask.stores.postgres.pg_errors import SERVED, translated
 from redask.stores.postgres.pg_link import connect
 from redask.stores.postgres.pg_listening import PostgresFeed
 from redask.stores.postgres.pg_pool import Pool
-from redask.stores.postgres.pg_replica import Replica
+from redask.stores.postgres.pg_replica import TIMELINE, Replica
 from redask.stores.relational.auditing.accepting import accept_logs
 from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
@@ -47,8 +47,8 @@ from redask.stores.relational.sql_database import EVERY_TENANT
 from redask.stores.relational.users import RelationalUsers
 
 _READERS, _LOG_READERS, _WRITERS = 8, 4, 4
-_WRITTEN = """SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
-    ELSE pg_current_wal_flush_lsn() END::text"""
+_WRITTEN = f"""SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+    ELSE pg_current_wal_flush_lsn() END::text, {TIMELINE}"""
 
 
 def database_exists(location: str) -> bool:
@@ -152,8 +152,8 @@ class PostgresBackend:
         if self._replica is None:
             return None
         with self._data.reading(EVERY_TENANT) as connection:
-            (written,) = connection.execute(_WRITTEN).fetchone()
-        return self._replica.lag(written)
+            written = connection.execute(_WRITTEN).fetchone()
+        return self._replica.lag(*written)
 
     def change_feed(self) -> PostgresFeed:
         """What tells of writes of every node."""

@@ -9,6 +9,10 @@
     timeline    random, drawn anew when a file is restored, or opened as a copy in another place.
                 Leases and cached answers of another timeline are not there
 
+    access      `tenants.access`, the number of a state of who sees what, moves by a random step: a
+                process that lives through a failover, which lost the last writes, never takes what
+                it remembers of one state for what another of the same number says
+
 The last `KEPT` marks of each tenant are kept; what fell further behind is made again. A mark never
 reaches an answer: not a fingerprint, a rank or a prompt.
 """
@@ -21,6 +25,7 @@ from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, S
 KEPT = 100_000
 COPYING, COPIED = "copying:", "copied:"  # in place of the file: see `copying`
 _MARK_BYTES = 16
+_MOST_STEP = 2**30
 
 
 def advance(connection: SqlConnection, tenant: int) -> None:
@@ -34,6 +39,12 @@ def advance(connection: SqlConnection, tenant: int) -> None:
     connection.execute(
         "DELETE FROM history WHERE tenant = ? AND number <= ?", (tenant, number - KEPT)
     )
+
+
+def change_access(connection: SqlConnection, tenant: int) -> None:
+    """Note that who sees what of a tenant's has changed."""
+    step = 1 + secrets.randbelow(_MOST_STEP)
+    connection.execute("UPDATE tenants SET access = access + ? WHERE id = ?", (step, tenant))
 
 
 def shown(number: int, mark: str) -> str:

@@ -40,6 +40,11 @@ class RelationalLedger:
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
+    def booking_day(self, day: int) -> int:
+        """See `ports.Ledger`."""
+        with self._database.reading(EVERY_TENANT) as connection:
+            return connection.today(day)
+
     def reserve(
         self,
         account: Account,

@@ -84,6 +84,9 @@ class SqlConnection(Protocol):
     def keep_answers(self) -> None:
         """Let nobody else write cached answers until this transaction ends."""
 
+    def today(self, day: int) -> int:
+        """The UTC day by the clock that all processes go by: the database's own, else `day`."""
+
     def not_after_today(self, day: int) -> int:
         """A UTC day, or today by the database's own clock, if that is one that others go by.
 

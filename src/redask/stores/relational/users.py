@@ -25,6 +25,7 @@ from redask.core.model import Caller
 from redask.core.text import name_fault
 from redask.core.values import printable
 from redask.core.wire.json import text
+from redask.stores.relational import history
 from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _SIGN_IN = """
@@ -200,7 +201,7 @@ def _tenant(connection: SqlConnection, name: str) -> int:
 def _changed(connection: SqlConnection, name: str) -> int:
     """The tenant's number, once it is noted that who sees what has changed."""
     tenant = _tenant(connection, name)
-    connection.execute("UPDATE tenants SET access = access + 1 WHERE id = ?", (tenant,))
+    history.change_access(connection, tenant)
     return tenant
 
 

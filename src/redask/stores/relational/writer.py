@@ -171,10 +171,7 @@ class EntityWriter:
     def finish(self) -> int:
         """Write the watermark, its mark and the catalogues. → the tenant's last sequence."""
         if self._classes.changes:
-            self._db.execute(
-                "UPDATE tenants SET access = access + ? WHERE id = ?",
-                (self._classes.changes, self.tenant),
-            )
+            history.change_access(self._db, self.tenant)
         if self._seq == self._first_seq:
             return self._seq
         self._db.execute(

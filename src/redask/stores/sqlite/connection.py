@@ -30,6 +30,7 @@ import errno
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -100,6 +101,7 @@ class Database:
         self._idle: list[SqliteConnection] = []
         self._busy_readers: set[SqliteConnection] = set()
         self._write_lock = threading.Lock()
+        self._next_writer = threading.Lock()  # who is next, lest the last one be first again
         self._version_lock = threading.Lock()
         self._watcher: sqlite3.Connection | None = None
         self._closed = False
@@ -232,7 +234,7 @@ class Database:
         self.check_usable()
         if self.read_only:
             raise StoreFailed(_SENTENCES[sqlite3.SQLITE_READONLY].format(name=self.path.name))
-        if not self._write_lock.acquire(timeout=self._patience):
+        if not self._has_turn():
             raise self._busy(f"this process ({os.getpid()})")
         try:
             self.check_usable()
@@ -241,6 +243,20 @@ class Database:
             if self._closed:  # while this was written
                 self._writer.close()
             self._write_lock.release()
+
+    def _has_turn(self) -> bool:
+        """Wait for the write lock, by turns. → whether it was got in time
+
+        A thread that writes on and on would take a lock again before those who wait for it wake:
+        the row of an ask waited for many transactions of a flooded access log.
+        """
+        end = time.monotonic() + self._patience
+        if not self._next_writer.acquire(timeout=self._patience):
+            return False
+        try:
+            return self._write_lock.acquire(timeout=max(0.0, end - time.monotonic()))
+        finally:
+            self._next_writer.release()
 
     def _begin(self) -> None:
         try:

@@ -4,6 +4,7 @@
     polling[:COLUMN]   rows by their transaction's number, or by a column that only grows
     triggers           triggers on the tables note keys in a table of redask's own
     logical            the server's own log of changes, by logical decoding
+    auto               logical where the source allows it, else triggers, else polling
 
 `Changed` names keys, never values: rows are read by the attachment's role, under its row level
 security, whoever changed them.
@@ -13,10 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from redask.core.errors import BadAsk
+from redask.core.errors import AskError, BadAsk
 from redask.stores.attached.attachment import Attachment
 from redask.stores.attached.source_connection import AttachedDatabase, Connection
 from redask.stores.attached.source_rows import SourceKey
+
+_AUTO = ("logical", "triggers", "polling")
+# insufficient privilege; wal_level is not logical; no slot is left; read only
+_NOT_ALLOWED = ("42501", "55000", "53400", "25006")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +56,23 @@ class SourceFeed(Protocol):
         """Remove what it made in the source; twice is fine."""
 
 
+def ways_of(changes: str) -> tuple[str, ...]:
+    """The ways to try for a choice, one after the other."""
+    return _AUTO if changes == "auto" else (changes,)
+
+
+def is_not_allowed(error: AskError) -> bool:
+    """Whether it is the source's rights or settings that refuse a way, so that another may do."""
+    return isinstance(error, BadAsk) or error.detail in _NOT_ALLOWED
+
+
 def feed_for(attachment: Attachment, source: AttachedDatabase) -> SourceFeed:
     """The way that an attachment chose; `BadAsk` if there is none of this name."""
     word, _, column = attachment.changes.partition(":")
     if word not in FEEDS or (column and word != "polling"):
         raise BadAsk(
-            f"--changes is {', '.join(FEEDS)} or polling:COLUMN, not {attachment.changes[:100]!a}",
+            f"--changes is auto, {', '.join(FEEDS)} or polling:COLUMN, not"
+            f" {attachment.changes[:100]!a}",
             detail="changes",
         )
     return FEEDS[word]()(attachment, source)
