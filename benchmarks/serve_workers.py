@@ -79,6 +79,7 @@ def same_bytes(file: str) -> None:
         await send({"type": "http.response.body", "body": said})
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # it sends in two pieces
         print(f"redask: serving http://127.0.0.1:{listening.getsockname()[1]}", file=sys.stderr)
         config = uvicorn.Config(
             application, log_level="critical", access_log=False, lifespan="off", http="httptools"

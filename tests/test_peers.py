@@ -2,12 +2,14 @@
 
 import json
 import math
+import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from peers import __main__ as bench
-from peers import contest, environments, figures, material
+from peers import contest, environments, figures, material, turns
 from peers.figures import Row
 
 FIGURES = {
@@ -92,23 +94,76 @@ def test_figures_are_kept_until_something_changes_or_failed(tmp_path: Path) -> N
 def test_a_run_goes_on_where_it_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran: list[tuple[str, str]] = []
+    ran: list[str] = []
 
     def stage(_: bench.Bench, name: str, stage: str, *paths: Path) -> dict[str, object]:
-        ran.append((name, stage))
-        if stage == "ask" and len(ran) == 2:
-            raise KeyboardInterrupt
+        ran.append(f"{name} {stage}")
         paths[-1].mkdir(parents=True, exist_ok=True)
         return {f"{stage}_s": 1.0}
 
+    def ask_in_turns(starts: dict[str, object], _: object) -> dict[str, object]:
+        ran.append(f"{', '.join(starts)} in turns")
+        if len(ran) == 3:
+            raise KeyboardInterrupt
+        return {}
+
     monkeypatch.setattr(bench.Bench, "_stage", stage)
+    monkeypatch.setattr(turns, "ask_in_turns", ask_in_turns)
     runner = bench.Bench(tmp_path, 1, 1)
+    names = ["raw", "redask", "redask_flat"]
     with pytest.raises(KeyboardInterrupt):
-        runner.measure("raw", 100, tmp_path / "material")
+        runner.measure(names, 100, tmp_path / "material")
     for _ in range(2):
-        found = runner.measure("raw", 100, tmp_path / "material")
-        assert found == {"build_s": 1.0, "ask_s": 1.0}
-    assert ran == [("raw", "build"), ("raw", "ask"), ("raw", "ask")]
+        found = runner.measure(names, 100, tmp_path / "material")
+        assert found == {name: {"build_s": 1.0} for name in names}
+    together = "raw, redask, redask_flat in turns"
+    assert ran == ["raw build", "redask build", together, together]
+
+
+TURNS = """
+import sys, os
+from peers.worker import _Turn
+turn, name = _Turn(), sys.argv[1]
+turn.tell("ready")
+for number in range(int(sys.argv[2])):
+    turn.wait()
+    with open(sys.argv[3], "a") as file:
+        file.write(name)
+    if name == "c":
+        sys.exit("no more")
+    turn.tell("asked")
+for word in ("enough", "finished"):
+    turn.wait()
+    turn.tell(word)
+"""
+
+
+def test_contestants_are_asked_in_turns_and_one_that_ends_stops_nobody(tmp_path: Path) -> None:
+    order = tmp_path / "order"
+    given = {"PYTHONPATH": str(Path(bench.__file__).parents[1])}
+
+    def start(name: str, questions: int) -> turns.ContestantProcess:
+        command = [sys.executable, "-c", TURNS, name, str(questions), str(order)]
+        return turns.ContestantProcess(command, given, 60)
+
+    asked = {"a": 3, "b": 2, "c": 3}
+    starts = {name: partial(start, name, questions) for name, questions in asked.items()}
+    told: list[str] = []
+    every = turns.ask_in_turns(starts, told.append)
+    ended = {name: process.ended() for name, process in every.items()}
+    assert order.read_text() == "bca" + "ab" + "a"
+    assert [code for code, _ in ended.values()] == [0, 0, 1]
+    assert ended["c"][1] == "no more\n"
+    assert told[:3] == ["a: ready", "b: ready", "c: ready"]
+
+
+def test_a_contestant_that_says_nothing_is_ended() -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    every = turns.ask_in_turns(
+        {"silent": lambda: turns.ContestantProcess(command, {}, 0.2)}, lambda _: None
+    )
+    code, _ = every["silent"].ended()
+    assert (code, every["silent"].late) == (-9, True)
 
 
 def test_a_contestant_that_cannot_be_installed_does_not_stop_the_run(
@@ -118,11 +173,11 @@ def test_a_contestant_that_cannot_be_installed_does_not_stop_the_run(
         raise environments.Uninstallable("ERROR: no such package")
 
     monkeypatch.setattr(environments, "ready", ready)
-    found = bench.Bench(tmp_path, 1, 1).measure("txtai", 100, tmp_path)
-    assert found == {"reason": "cannot be installed: ERROR: no such package"}
+    found = bench.Bench(tmp_path, 1, 1).measure(["txtai"], 100, tmp_path)
+    assert found == {"txtai": {"reason": "cannot be installed: ERROR: no such package"}}
     reader = bench.Bench(tmp_path, 1, 1, reads=True)
-    assert reader.measure("txtai", 100, tmp_path) == found
-    assert reader.measure("raw", 100, tmp_path) == {"reason": "not measured in this run"}
+    assert reader.measure(["txtai"], 100, tmp_path) == found
+    assert reader.measure(["raw"], 100, tmp_path) == {"raw": {"reason": "not measured in this run"}}
 
 
 def test_the_reason_of_a_crash_is_one_line_that_fits_a_table() -> None:

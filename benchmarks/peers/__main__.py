@@ -3,11 +3,12 @@
     python -m peers [--only NAME …] [--sizes N …] [--questions N] [--home DIR] [--write]
                     [--seconds N] [--limit N] [--kept]
 
-Stages of each contestant at each size, each in a process of its own with a time limit: build,
-ask. Figures are kept in `HOME/results`: an interrupted run is resumed, a contestant whose
-code, packages or material changed is measured again, and so is one that failed. Then redask and raw
-are asked in turns in one process: the target is about that pair. A run over all of them and both
-sizes writes its tables into docs/quality.md; `--write` does so for less.
+Each contestant is built at each size in a process of its own, with a time limit; then all of a size
+are open at the same time and are asked in turns, question by question (`turns`). What was built and
+the figures are kept in `HOME`: an interrupted run is resumed, a contestant whose code, packages or
+material changed is built again, and all of its size are asked again, as they are when one failed.
+Then redask and raw are asked in turns in one process: the target is about that pair. A run over all
+of them and both sizes writes its tables into docs/quality.md; `--write` does so for less.
 """
 
 import argparse
@@ -18,12 +19,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from peers import environments, figures, material
+from peers import environments, figures, material, turns
 from peers.figures import Row
+from peers.turns import ContestantProcess
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "quality.md"
@@ -63,18 +66,17 @@ class Bench:
         self.home, self.seconds, self.limit = home, seconds, limit
         self._reads = reads  # what is kept, and measures nothing
 
-    def measure(self, name: str, size: int, folder: Path) -> dict[str, Any]:
-        """A contestant's figures at a size: as they are kept, else measured."""
-        kept = self.home / "results" / f"{name}-{size}.json"
-        stamp = stamp_of(name, folder)
-        figures_of = read_kept(kept, stamp, failed=self._reads)
-        if figures_of is None and self._reads:
-            return {"reason": "not measured in this run"}
-        if figures_of is None:
-            log(f"{name}, {size:,} passages")
-            figures_of = self._run(name, size, folder)
-            keep(kept, stamp, figures_of)
-        return figures_of
+    def measure(self, names: Sequence[str], size: int, folder: Path) -> dict[str, dict[str, Any]]:
+        """The contestants' figures at a size: as they are kept, else measured in turns."""
+        kept = self.home / "results" / f"turns-{size}.json"
+        stamp = "".join(stamp_of(name, folder) for name in names)
+        found = read_kept(kept, stamp, failed=self._reads)
+        if found is None and self._reads:
+            return {name: {"reason": "not measured in this run"} for name in names}
+        if found is None:
+            found = self._run(names, size, folder)
+            keep(kept, stamp, found)
+        return found
 
     def pair(self, size: int, folder: Path) -> dict[str, Any]:
         """redask and raw, asked in turns in one process."""
@@ -94,20 +96,32 @@ class Bench:
             keep(kept, stamp, found)
         return found
 
-    def _run(self, name: str, size: int, folder: Path) -> dict[str, Any]:
-        try:
-            python = environments.ready(self.home, name)
-        except environments.Uninstallable as reason:
-            return {"reason": f"cannot be installed: {reason}"}
-        maker, place = BUILT_BY.get(name, name), self.home / "data" / f"{name}-{size}"
-        built = self._build(maker, size, python, folder)
-        if "reason" in built:
-            return built
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(self._built(maker, size), place)  # asking inserts: keep it as built
-        asked = self._stage(name, "ask", python, folder, place)
-        shutil.rmtree(place, ignore_errors=True)
-        return built | asked
+    def _run(self, names: Sequence[str], size: int, folder: Path) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        starts: dict[str, Callable[[], ContestantProcess]] = {}
+        for name in names:
+            log(f"{name}, {size:,} passages")
+            try:
+                python = environments.ready(self.home, name)
+            except environments.Uninstallable as reason:
+                found[name] = {"reason": f"cannot be installed: {reason}"}
+                continue
+            maker, place = BUILT_BY.get(name, name), self.home / "data" / f"{name}-{size}"
+            found[name] = self._build(maker, size, python, folder)
+            if "reason" not in found[name]:
+                shutil.rmtree(place, ignore_errors=True)
+                shutil.copytree(self._built(maker, size), place)  # asking inserts: keep the other
+                started = self._command(name, "ask", python, folder, place)
+                starts[name] = partial(ContestantProcess, *started, self.limit)
+        for name, process in turns.ask_in_turns(starts, log).items():
+            code, errors = process.ended()
+            failed = "" if code == 0 else why("ask", code, errors)
+            if process.late:
+                failed = f"ask took more than {self.limit:.0f} s"
+            place = self.home / "data" / f"{name}-{size}"
+            found[name] |= self._figures("ask", place, failed)
+            shutil.rmtree(place, ignore_errors=True)
+        return found
 
     def _build(self, name: str, size: int, python: Path, folder: Path) -> dict[str, Any]:
         place = self._built(name, size)
@@ -126,14 +140,11 @@ class Bench:
         self, name: str, stage: str, python: Path, folder: Path, place: Path
     ) -> dict[str, Any]:
         """Run a worker. → what it wrote, with the reason if it did not come to its end."""
-        out = self.home / f"out-{place.name}-{stage}.json"
-        out.unlink(missing_ok=True)
-        command = [python, "-m", "peers.worker", stage, name, folder, place, out, self.seconds]
-        given = {**os.environ, **QUIET, "PYTHONPATH": self._path(name)}
+        command, given = self._command(name, stage, python, folder, place)
         begun = time.monotonic()
         try:
             done = subprocess.run(
-                [str(each) for each in command],
+                command,
                 env=given,
                 capture_output=True,
                 text=True,
@@ -144,10 +155,28 @@ class Bench:
             reason = "" if done.returncode == 0 else why(stage, done.returncode, done.stderr)
         except subprocess.TimeoutExpired:
             reason = f"{stage} took more than {self.limit:.0f} s"
+        log(f"{name}, {stage}: {time.monotonic() - begun:.0f} s {reason}")
+        return self._figures(stage, place, reason)
+
+    def _command(
+        self, name: str, stage: str, python: Path, folder: Path, place: Path
+    ) -> tuple[list[str], dict[str, str]]:
+        """What starts a worker, and its environment."""
+        out = self._out(stage, place)
+        out.unlink(missing_ok=True)
+        command = [python, "-m", "peers.worker", stage, name, folder, place, out, self.seconds]
+        given = {**os.environ, **QUIET, "PYTHONPATH": self._path(name)}
+        return [str(each) for each in command], given
+
+    def _figures(self, stage: str, place: Path, reason: str) -> dict[str, Any]:
+        """What a worker wrote, and why it did not come to its end."""
+        out = self._out(stage, place)
         found: dict[str, Any] = json.loads(out.read_text()) if out.is_file() else {}
         out.unlink(missing_ok=True)
-        log(f"{name}, {stage}: {time.monotonic() - begun:.0f} s {reason}")
         return found | ({"reason": reason} if reason else {})
+
+    def _out(self, stage: str, place: Path) -> Path:
+        return self.home / f"out-{place.name}-{stage}.json"
 
     def _path(self, name: str) -> str:
         """Peers see the contest alone; ours are imported as the runner imports them."""
@@ -185,7 +214,8 @@ def read_kept(file: Path, stamp: str, *, failed: bool = False) -> dict[str, Any]
         return None
     held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     found: dict[str, Any] = held["figures"]
-    good = held["stamp"] == stamp and (failed or "reason" not in found)
+    some = [found, *(each for each in found.values() if isinstance(each, dict))]
+    good = held["stamp"] == stamp and (failed or not any("reason" in each for each in some))
     return found if good else None
 
 
@@ -202,7 +232,7 @@ def report(rows: Sequence[Row], pairs: Iterable[tuple[int, dict[str, Any]]]) -> 
     lines = [
         "Ten sources for each answer, the same vectors for all (looked up, for passages and",
         "questions alike: no model runs while the clock does), a model that answers at once. One",
-        "thread for OpenMP and BLAS. Times are of one question after the other.",
+        "thread for OpenMP and BLAS. All are open at the same time and are asked in turns.",
         f"{material.REAL:,} passages are real (squad2_dev_half, clapnq_dev, 2wiki_101); beyond,",
         "they are made: sentences of two real ones shuffled, vectors mixed with noise.",
         "`pace`: how slow the machine was, relative to the quickest run of the table.",
@@ -210,12 +240,12 @@ def report(rows: Sequence[Row], pairs: Iterable[tuple[int, dict[str, Any]]]) -> 
     for size in dict.fromkeys(row.size for row in rows):
         lines += ["", f"{size:,} passages:", "", figures.table(rows, size)]
     lines += ["", "redask and raw asked in turns, in one process:", ""]
-    lines += [f"- {size:,} passages, {turns(found)}" for size, found in pairs]
+    lines += [f"- {size:,} passages, {in_one_process(found)}" for size, found in pairs]
     versions = dict.fromkeys(row.versions for row in rows if row.versions)
     return "\n".join([*lines, "", f"Versions: {'; '.join(versions)}."])
 
 
-def turns(found: dict[str, Any]) -> str:
+def in_one_process(found: dict[str, Any]) -> str:
     """The target, by a run in turns."""
     if "times_s" not in found:
         return f"not measured: {found.get('reason', 'no reason')}"
@@ -261,9 +291,9 @@ def main() -> None:
         folder = material.prepare(options.home, size, options.questions, log)
         questions = json.loads((folder / "questions.json").read_text(encoding="utf-8"))
         gold = [each["gold"] for each in questions]
-        for name in NAMES:
-            if name in options.only:
-                rows.append(figures.judged(name, size, bench.measure(name, size, folder), gold))
+        names = [name for name in NAMES if name in options.only]
+        for name, found in bench.measure(names, size, folder).items():
+            rows.append(figures.judged(name, size, found, gold))
         if {"redask", "raw"} <= {*options.only}:
             pairs.append((size, bench.pair(size, folder)))
     made = report(rows, pairs)

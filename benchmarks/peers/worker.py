@@ -4,10 +4,11 @@
     ask   NAME MATERIAL HOME OUT SECONDS    cold start, questions, memory, insert-to-visible
 
 Figures go to the file OUT after each part, so that what was measured before a crash is kept.
-Questions are asked one after another until all are asked or SECONDS have passed (but at least
-ten). Between them a little fixed work shows how fast the machine is just then (`pace`); what a
-question costs in processor time, on all threads, does not depend on that. OpenMP and BLAS get one
-thread. Nothing here may talk to the network: Python's sockets refuse.
+Questions are asked one after another until all are asked or took SECONDS in all (but at least
+ten); where there are pipes (`turns`), each when it is this contestant's turn. Between them a little
+fixed work shows how fast the machine is just then (`pace`); what a question costs in processor
+time, on all threads, does not depend on that. OpenMP and BLAS get one thread. Nothing here may talk
+to the network: Python's sockets refuse.
 """
 
 import importlib
@@ -18,7 +19,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"  # two that wait for each other on a busy machine are slower than one
@@ -75,10 +76,12 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
     work: list[float] = []
     pace: list[float] = []
     sources: list[Sequence[str]] = []
-    begun = time.perf_counter()
+    turn = _Turn()
+    turn.tell("ready")
     for each in asked:
-        if len(times) >= LEAST and time.perf_counter() - begun > seconds:
+        if len(times) >= LEAST and sum(times) > seconds:
             break
+        turn.wait()
         pace.append(_pace())
         started, busy = time.perf_counter(), time.process_time()
         reply = opened.ask(each.text)
@@ -86,6 +89,9 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
         work.append(time.process_time() - busy)
         assert reply.cited == reply.sources[:1]
         sources.append(reply.sources)
+        turn.tell("asked")
+    turn.wait()
+    turn.tell("enough")
     figures |= {
         "times_s": times,
         "cpu_s": work,
@@ -96,9 +102,32 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
         "anonymous_mb": _status("RssAnon"),
     }
     _write(out, figures)
+    turn.wait()
     figures["visible_s"] = _visible(opened, known, points[0], seconds)
     _write(out, figures)
     opened.close()
+    turn.tell("finished")
+
+
+class _Turn:
+    """One's turn among contestants that are asked in turns; always, without pipes."""
+
+    def __init__(self) -> None:
+        pipes = os.environ.get("PEERS_PIPES", "").split()
+        self._pipes: list[IO[str]] = [
+            os.fdopen(int(number), mode, buffering=1)
+            for number, mode in zip(pipes, ("r", "w"), strict=False)
+        ]
+
+    def wait(self) -> None:
+        """Until there is a word."""
+        if self._pipes and not self._pipes[0].readline():
+            raise SystemExit("nobody asks any more")
+
+    def tell(self, word: str) -> None:
+        """Say how far one is."""
+        if self._pipes:
+            print(word, file=self._pipes[1], flush=True)
 
 
 def _visible(opened: Any, known: Any, elsewhere: Any, seconds: float) -> list[float]:

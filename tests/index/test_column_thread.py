@@ -304,3 +304,26 @@ def test_policies_and_users_see_the_same_while_the_engine_makes_arrays(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(column_builds, "MIN_ROWS", 10**9)
         assert found(tmp_path / "without", held=False) == with_thread
+
+
+def test_arrays_of_another_layout_are_made_again_by_whoever_opens_the_index(
+    tmp_path: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tmp_path / "index"
+    with monkeypatch.context() as patch:
+        patch.setattr(columns, "LAYOUT", 1)
+        older = SearchIndex(directory, store)
+        found = answers(older)
+        older.close()
+    before = recorded(directory)[0]
+    assert files(directory) == [before]
+    index = SearchIndex(directory, store)
+    try:
+        assert index.verify(CALLER.tenant) == ""
+        assert answers(index) == found
+        assert until(lambda: recorded(directory)[0] not in ("", before))
+        assert ended()
+        assert files(directory) == [recorded(directory)[0]]
+        assert answers(index) == found
+    finally:
+        index.close()

@@ -196,6 +196,15 @@ def test_arrays_change_no_score_whatever_changed_since(seed: int, tmp_path: Path
         assert index.found(with_arrays=True) == index.found(with_arrays=False)
 
 
+def test_a_name_in_many_texts_leads_to_the_same_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("redask.index.graph.column_entities._FEW", 0)
+    with twins(tmp_path, 4) as index:
+        index.make_arrays()
+        assert index.found(with_arrays=True) == index.found(with_arrays=False)
+
+
 def test_a_name_whose_owners_went_covers_no_shorter_one(tmp_path: Path) -> None:
     index = Twins(tmp_path, random.Random(6))
     index.titles.remove("New York Times")
@@ -260,7 +269,7 @@ def test_few_rows_and_too_many_have_no_arrays(
 
 
 def test_a_full_disk_leaves_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, _: object) -> None:
+    def full(path: Path, *_: object) -> None:
         path.with_name(f"{path.name}.half").write_bytes(b"half")
         raise OSError(28, "No space left on device")
 

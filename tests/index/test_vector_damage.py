@@ -13,6 +13,7 @@ from redask.core.errors import CorruptIndex, StoreFailed
 from redask.index.vector import files
 from redask.index.vector.cosine import Floats
 from redask.index.vector.nearest import VectorIndex
+from redask.index.vector.snapshot import ComparedRows
 
 D = 8
 
@@ -133,6 +134,16 @@ def test_missing_floats_are_detected_when_opening(
     corruption(only(folded, "floats"))
     with pytest.raises(CorruptIndex, match="floats"):
         assert opened(folded).seq
+
+
+def test_rows_that_come_after_all_were_compared_are_compared_too() -> None:
+    compared, first = ComparedRows(), np.arange(5)
+    compared.add(first[:4], 5)
+    assert not compared.has_all(5)
+    compared.add(first[4:], 5)
+    assert compared.has_all(5)
+    assert not compared.has_all(6)
+    assert compared.others(np.arange(6), 6).tolist() == [5]
 
 
 @pytest.mark.parametrize("noise", [b"\xff", b"\x00", b"\x7f", b"\x3f"])

@@ -19,7 +19,7 @@ raises `CorruptIndex`, and the partition builds a new generation; arrays are onl
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,11 +157,13 @@ class Generation:
         with index_errors():
             self.forward.sums.verify()
             with self.forward.snapshot() as snapshot:
-                files = json.loads(snapshot.meta()["files"])
+                meta = snapshot.meta()
                 self.columns.verify(snapshot)
-            InvertedIndex(self.directory / "words").verify_files(files)
-            for dimensions in self._dimensions():
-                VectorIndex(self.directory / "vectors" / str(dimensions), dimensions).verify()
+            InvertedIndex(self.directory / "words").verify_files(json.loads(meta["files"]))
+            applied = {**dict.fromkeys(self._dimensions(), 0), **_applied_vectors(meta)}
+            for dimensions, seq in applied.items():
+                path = self.directory / "vectors" / str(dimensions)
+                VectorIndex(path, dimensions).verify(applied=seq)
 
     def vectors(self, dimensions: int) -> VectorIndex | None:
         """The vector index of this number of dimensions, if there is one."""
@@ -337,11 +339,16 @@ class Generation:
 
     def _lost_vectors(self, meta: dict[str, str]) -> Iterator[int]:
         """The last changes of vector indexes that lost later ones in a power cut; usually none."""
-        for name, seq in meta.items():
-            if name.startswith("vectors."):
-                index = self.vectors(int(name.removeprefix("vectors.")))
-                if index is None or index.seq < int(seq):
-                    yield index.seq if index else 0
+        for dimensions, seq in _applied_vectors(meta).items():
+            index = self.vectors(dimensions)
+            if index is None or index.seq < seq:
+                yield index.seq if index else 0
+
+
+def _applied_vectors(meta: Mapping[str, str]) -> dict[int, int]:
+    """The last change applied to the vectors, by their number of dimensions."""
+    found = ((name.partition("vectors."), seq) for name, seq in meta.items())
+    return {int(number): int(seq) for (before, dot, number), seq in found if dot and not before}
 
 
 def foreign(store: Store, tenant: str, watermark: int, seen: str) -> str | None:

@@ -164,6 +164,16 @@ def test_a_whole_prompt_has_the_hash_it_had() -> None:
     assert hashed == "438f4144fa5cbe5173f8263dc2d076bd53fb0f3860b3421e571e37f473789416"
 
 
+@pytest.mark.parametrize(
+    "system",
+    [prompt.SYSTEM, prompt.system_part(3, 9, rows=(1, 2)), f"{prompt.SYSTEM}\nx", "Other."],
+)
+def test_a_frame_is_counted_as_a_whole_whatever_its_system_part_begins_with(system: str) -> None:
+    made = prompt.assemble("Why, and when?", (), system)
+    counted = estimate(made.system) + estimate(made.user)
+    assert prompt.frame_tokens("Why, and when?", system) == counted
+
+
 @pytest.mark.parametrize("kept", [0, 7, 42, 200, 999])
 def test_the_number_of_sources_does_not_change_the_size_of_the_frame(kept: int) -> None:
     frame = prompt.frame_tokens("q", prompt.system_part(kept, 1000))

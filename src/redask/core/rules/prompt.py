@@ -89,7 +89,15 @@ def with_hint(prompt: Prompt, hint: str) -> Prompt:
 def frame_tokens(question: str, system: str = SYSTEM) -> int:
     """The estimated tokens of a prompt for this question without any source."""
     made = assemble(question, (), system)
+    if system.startswith(SYSTEM):  # no token reaches over the line feed that follows it
+        return _tokens_of_ours() + estimate(system[len(SYSTEM) :]) + estimate(made.user)
     return estimate(made.system) + estimate(made.user)
+
+
+@cache
+def _tokens_of_ours() -> int:
+    """The estimated tokens of SYSTEM, which every prompt begins with."""
+    return estimate(SYSTEM)
 
 
 def source_tokens(source: Source) -> int:

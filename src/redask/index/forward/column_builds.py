@@ -1,9 +1,10 @@
 """When the arrays of a generation are made, and which are used: `ColumnBuilds`.
 
     made        once there are MIN_ROWS; again when more changed since than MIN_CHANGES and than one
-                in SHARE of all rows, and when the file is missing or corrupt
-    by whom     up to WAITED_ROWS at the end of catching up, under the partition's lock; above, by
-                a thread beside the searches (`index.column_thread`), which go on with what is there
+                in SHARE of all rows, and when the file is missing, corrupt or of another layout
+    by whom     up to WAITED_ROWS at the end of catching up (which a process begins with), under the
+                partition's lock; above, by a thread beside the searches (`index.column_thread`),
+                which go on with what is there
     used        by every search of the generation, with what changed since, of the search's state
     not made    above MAX_ROWS, and where the file cannot be written: then searches read the forward
                 index alone, and find the same
@@ -24,6 +25,7 @@ from typing import NamedTuple
 
 from redask.core.errors import CorruptIndex
 from redask.index.forward import columns
+from redask.index.forward.column_file import ColumnFile
 from redask.index.forward.columns import ColumnRow, ForwardColumns
 from redask.index.forward.forward_index import ForwardIndex, Snapshot
 from redask.index.graph.column_entities import ChangedRows
@@ -141,9 +143,12 @@ class ColumnBuilds:
         return made
 
     def verify(self, snapshot: Snapshot) -> None:
-        """Raise `CorruptIndex` unless the file that is recorded is what was written."""
+        """Raise `CorruptIndex` unless the file that is recorded is what was written.
+
+        One of another layout is, and is made again.
+        """
         if name := snapshot.meta_value("columns"):
-            ForwardColumns(self._directory / name)
+            ColumnFile(self._directory / name)
 
     def _remove_but(self, name: str) -> None:
         """Remove the other files, also what a killed process left."""

@@ -2,7 +2,8 @@
 
     8 bytes    the length of the head
     4 bytes    the CRC of the head
-    head       JSON: layout, `arrays` {name: [dtype, offset, count]}, `sums` of the body's blocks
+    head       JSON: `arrays` {name: [dtype, offset, count]}, `sums` of the body's blocks, and
+               `layout`: which arrays these are, for whoever reads them to compare
     body       the arrays, each aligned to 64 bytes, little-endian
 
 It is written once, to a temporary file, which is synchronised and then renamed: so a file under its
@@ -25,7 +26,6 @@ import numpy.typing as npt
 from redask.index import private_files
 from redask.index.corruption import corrupt
 
-LAYOUT = 1
 BLOCK = 64 * 1024
 _ALIGNMENT = 64
 _LENGTH, _SUM = 8, 4
@@ -33,7 +33,7 @@ _LENGTH, _SUM = 8, 4
 AnyArray = npt.NDArray[Any]
 
 
-def write(path: Path, arrays: Mapping[str, AnyArray]) -> None:
+def write(path: Path, arrays: Mapping[str, AnyArray], layout: int) -> None:
     """Write the file; whoever opens it sees all of it."""
     body = bytearray()
     places: dict[str, tuple[str, int, int]] = {}
@@ -42,7 +42,7 @@ def write(path: Path, arrays: Mapping[str, AnyArray]) -> None:
         places[name] = (array.dtype.str, len(body), len(array))
         body += array.tobytes()
     sums = [crc32(body[start : start + BLOCK]) for start in range(0, len(body), BLOCK)]
-    head = json.dumps({"layout": LAYOUT, "arrays": places, "sums": sums}).encode()
+    head = json.dumps({"layout": layout, "arrays": places, "sums": sums}).encode()
     head += b" " * (-(_LENGTH + _SUM + len(head)) % _ALIGNMENT)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     with os.fdopen(private_files.open_file(temporary, os.O_WRONLY), "wb") as file:
@@ -73,8 +73,7 @@ class ColumnFile:
         if not head or crc32(head) != told_sum:  # zeros would agree with themselves
             raise corrupt(f"{path.name} fails its checksum at its head")
         told = json.loads(head)
-        if told["layout"] != LAYOUT:
-            raise corrupt(f"{path.name} has layout {told['layout']}, not {LAYOUT}")
+        self.layout: int = told["layout"]
         self._places, self._sums = told["arrays"], told["sums"]
         if most is None or len(self._content) <= most:
             self.verify()

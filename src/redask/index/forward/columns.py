@@ -20,6 +20,9 @@ no result depends on when the arrays were made.
     mention_ends, mention_starts, mention_sizes, mention_names
                           every n-gram of a row's text that is a name, by position, longest first:
                           which of them count depends on whose names the caller may see
+    mentioned_ends, mentioned_rows, mentioned_sizes
+                          the same by name: the rows in whose texts it is, ascending, each once, and
+                          how many words it has there
 
 Row numbers are places in `keys`. An array of ends has one entry a row, without a first 0.
 """
@@ -34,13 +37,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from redask.index.corruption import unusable
 from redask.index.forward import column_file
 from redask.index.forward.column_file import AnyArray, ColumnFile
 from redask.index.forward.entries import I64, U64
 from redask.index.graph import mentions
 
+LAYOUT = 2
 _HALF = np.uint64(32)
 _NONE = np.empty(0, np.int64)
+_MOST_SPANS = 4_096  # remembered places of postings
 _BATCH = 2_000  # rows whose n-grams are in memory at a time
 
 
@@ -67,7 +73,7 @@ def build(path: Path, rows: Iterable[ColumnRow], name_hashes: U64) -> None:
             made.add(batch)
             batch = []
     made.add(batch)
-    column_file.write(path, made.arrays())
+    column_file.write(path, made.arrays(), LAYOUT)
 
 
 class _Builder:
@@ -119,6 +125,7 @@ class _Builder:
         self._put("mention_starts", starts.astype(np.uint16))
         self._put("mention_sizes", sizes.astype(np.uint8))
         self._put("mention_names", names.astype(np.int32))
+        self._put("mention_rows", (which + self._count).astype(np.int32))
 
     def _group(self, row: ColumnRow) -> int:
         return self._groups.setdefault((row.projection_key, row.collection), len(self._groups))
@@ -137,6 +144,7 @@ class _Builder:
         literals, rows = np.concatenate(self._literals), np.concatenate(self._literal_rows)
         order = np.lexsort((rows, literals))
         _add_postings(made, "literal", literals[order], rows[order].astype(np.uint32))
+        _add_mentioned(made, len(self._names))
         owned = np.array(self._owned, np.uint64).reshape(-1, 2)
         names, owners = owned[:, 0], owned[:, 1].astype(np.int32)
         order = np.lexsort((owners, names))
@@ -161,6 +169,19 @@ def _add_postings(made: dict[str, AnyArray], name: str, hashes: AnyArray, rows: 
     made[f"{name}_ends"] = np.append(begins[1:], len(first)).astype(np.int64)[: len(begins)]
     made[f"{name}_rows"] = rows[first].astype(np.int32)
     made[f"{name}_counts"] = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
+def _add_mentioned(made: dict[str, AnyArray], names: int) -> None:
+    """The mentions by name, from those by row."""
+    rows, sizes = made.pop("mention_rows"), made["mention_sizes"]
+    order = np.lexsort((sizes, rows, made["mention_names"]))
+    sorted_ = made["mention_names"][order], rows[order], sizes[order]
+    is_first = np.ones(len(order), np.bool_)
+    if len(order):
+        is_first[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in sorted_])
+    named, rows, sizes = (each[is_first] for each in sorted_)
+    made["mentioned_ends"] = np.searchsorted(named, np.arange(names), "right").astype(np.int64)
+    made["mentioned_rows"], made["mentioned_sizes"] = rows, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +212,11 @@ class ColumnSequences:
                 continue
             places = rows.searchsorted(own)
             places[places == len(rows)] = 0
-            hits = np.flatnonzero(rows[places] == own)
-            which.append(np.full(len(hits), number))
-            where.append(hits)
-            often.append(counts[places[hits]].astype(np.int64))
+            hits = (rows[places] == own).nonzero()[0]
+            if len(hits):
+                which.append(np.full(len(hits), number))
+                where.append(hits)
+                often.append(counts[places[hits]].astype(np.int64))
         return np.concatenate(which), np.concatenate(where), np.concatenate(often)
 
 
@@ -204,6 +226,8 @@ class ForwardColumns:
     def __init__(self, path: Path, most: int | None = None) -> None:
         """`most`: above so many bytes, the blocks are not compared with their sums."""
         self._file = file = ColumnFile(path, most)
+        if file.layout != LAYOUT:
+            raise unusable(f"{path.name} has layout {file.layout}, not {LAYOUT}")
         self.keys: I64 = file.array("keys")
         self.groups: npt.NDArray[np.int32] = file.array("groups")
         self.names: U64 = file.array("names")
@@ -211,6 +235,8 @@ class ForwardColumns:
         self.mention_starts: npt.NDArray[np.uint16] = file.array("mention_starts")
         self.mention_sizes: npt.NDArray[np.uint8] = file.array("mention_sizes")
         self.mention_names: npt.NDArray[np.int32] = file.array("mention_names")
+        self._mentioned_rows: npt.NDArray[np.int32] = file.array("mentioned_rows")
+        self._mentioned_sizes: npt.NDArray[np.uint8] = file.array("mentioned_sizes")
         self.shortest: U64 = file.array("shortest")
         self._names: Sequence[int] = memoryview(self.names.data)
         self.lengths: npt.NDArray[np.int32] = file.array("lengths")
@@ -218,9 +244,13 @@ class ForwardColumns:
             literal: [file.array(f"{name}{part}") for part in ("s", "_ends", "_rows", "_counts")]
             for literal, name in ((False, "stem"), (True, "literal"))
         }
+        self._spans: dict[tuple[int, bool], slice] = {}
         self._urns = file.array("urns").tobytes()
         self._owners: npt.NDArray[np.int32] = file.array("owners")
-        self._ends = {name: file.array(f"{name}_ends") for name in ("urn", "owner", "mention")}
+        self._ends: dict[str, Sequence[int]] = {
+            name: memoryview(file.array(f"{name}_ends").data)  # quicker than numpy for one
+            for name in ("urn", "owner", "mention", "mentioned")
+        }
         listed = json.loads(file.array("group_list").tobytes())
         self.group_list: list[tuple[str, str]] = [(key, collection) for key, collection in listed]
         texts, begin = file.array("called_texts").tobytes(), 0
@@ -266,10 +296,12 @@ class ForwardColumns:
         """Where the mentions in a row's text are."""
         return slice(*self._span("mention", row))
 
-    def mentions_of(self, rows: I64) -> tuple[I64, I64]:
-        """The places of the mentions in these rows' texts, and whose each is, by its place."""
-        starts, places = self._gather("mention", rows)
-        return places, np.repeat(np.arange(len(rows)), np.diff(starts))
+    def mentioned_in(self, name: int, words: int) -> npt.NDArray[np.int32]:
+        """The rows in whose texts a name of so many words is, by its place in `names`."""
+        begin, end = self._span("mentioned", name)
+        has_them = self._mentioned_sizes[begin:end] == words
+        rows: npt.NDArray[np.int32] = self._mentioned_rows[begin:end][has_them]
+        return rows
 
     def sequences(self, rows: I64) -> ColumnSequences:
         """These rows, to be scored."""
@@ -278,21 +310,17 @@ class ForwardColumns:
     def postings(self, sought: int, literal: bool) -> tuple[AnyArray, AnyArray]:
         """The rows with a stem or literal, ascending, and how often each has it."""
         hashes, ends, rows, counts = self._postings[literal]
-        place = int(hashes.searchsorted(hashes.dtype.type(sought)))
-        if place == len(hashes) or hashes[place] != sought:
-            return rows[:0], counts[:0]
-        span = slice(int(ends[place - 1]) if place else 0, int(ends[place]))
+        span = self._spans.get((sought, literal))  # a search asks for the same again and again
+        if span is None:
+            place = int(hashes.searchsorted(hashes.dtype.type(sought)))
+            span = slice(0, 0)
+            if place < len(hashes) and hashes[place] == sought:
+                span = slice(int(ends[place - 1]) if place else 0, int(ends[place]))
+            if len(self._spans) >= _MOST_SPANS:
+                self._spans.clear()
+            self._spans[sought, literal] = span
         return rows[span], counts[span]
 
     def _span(self, name: str, place: int) -> tuple[int, int]:
         ends = self._ends[name]
-        return int(ends[place - 1]) if place else 0, int(ends[place])
-
-    def _gather(self, name: str, rows: I64) -> tuple[I64, I64]:
-        """Where each row begins in what is gathered, and the places of all that is."""
-        ends = self._ends[name]
-        begins = np.where(rows > 0, ends[rows - 1], 0)
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(ends[rows] - begins, out=starts[1:])
-        places = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], np.diff(starts))
-        return starts, places
+        return ends[place - 1] if place else 0, ends[place]

@@ -30,6 +30,8 @@ from redask.index.graph.graph_entities import (
 )
 from redask.index.graph.mentions import Mention, longest_mentions
 
+_FEW = 1_000  # texts with a name, whose keys are compared one by one
+
 
 @dataclass(frozen=True)
 class ChangedRows:
@@ -154,18 +156,18 @@ class ColumnEntities:
         """For each name, given as hash and number of words: which of these texts have it."""
         columns = self._columns
         same, changed = self._changed.split(among)
-        rows = self._rows_of(same)
-        keys = columns.keys[rows]
-        places, whose = columns.mentions_of(rows)
-        mentioned, sizes = columns.mention_names[places], columns.mention_sizes[places]
+        seen = same if self._sees_all else columns.keys[self._rows_of(same)].tolist()
+        keys = frozenset(seen)
         found: list[set[int]] = []
         for name_hash, size in names:
             number = columns.name_number(name_hash)
             if number < 0:  # a new name, which any text may have
                 found += self._plain.mentioning([(name_hash, size)], same)
-            else:
-                hits = np.flatnonzero(mentioned == number)
-                found.append(set(keys[whose[hits[sizes[hits] == size]]].tolist()))
+                continue
+            texts = columns.mentioned_in(number, size)
+            if len(texts) > _FEW:
+                texts = texts[np.isin(texts, self._rows_of(seen))]
+            found.append(set(keys.intersection(columns.keys[texts].tolist())))
         if changed:
             more = self._plain.mentioning(names, changed)
             found = [one | other for one, other in zip(found, more, strict=True)]

@@ -221,6 +221,8 @@ class _Traversal:
         if len(keys) > count:
             least = nlargest(count, scores.values())[-1] if count else inf
             keys = [key for key in keys if scores[key] >= least]
+        if len({scores[key] for key in keys}) == len(keys):
+            return sorted(keys, key=scores.__getitem__, reverse=True)
         return sorted(keys, key=lambda key: (-scores[key], self._entities.urn(key)))[:count]
 
     def _follow_mentions(

@@ -34,6 +34,7 @@ import numpy.typing as npt
 
 from redask.core.errors import BadAsk, StoreFailed
 from redask.index import private_files
+from redask.index.corruption import corrupt
 from redask.index.vector import files
 from redask.index.vector.cosine import I64, Floats, unit_vectors
 from redask.index.vector.files import Batch, Manifest
@@ -90,9 +91,15 @@ class VectorIndex:
         query = self._units([("the query's vector", vector)])[0]
         return self._current().search(query, k, allowed)
 
-    def verify(self) -> None:
-        """Read every vector; raise `CorruptIndex` if one is corrupt."""
+    def verify(self, applied: int = 0) -> None:
+        """Read every vector; raise `CorruptIndex` if one is corrupt, or of those `applied` missing.
+
+        A journal ends where a frame is damaged, or its floats are: who holds the partition's lock
+        and knows what was applied finds out that way. What is missing would be replayed.
+        """
         snapshot = self._current()
+        if snapshot.seq < applied:
+            raise corrupt(f"the vector index ends at change {snapshot.seq}, not at {applied}")
         for start in range(0, len(snapshot.keys), _CHUNK):
             end = min(start + _CHUNK, len(snapshot.keys))
             snapshot.compare(np.arange(start, end), again=True)

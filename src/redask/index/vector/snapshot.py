@@ -67,10 +67,18 @@ class ComparedRows:
 
     def __init__(self) -> None:
         self._flags: Flags = np.zeros(0, np.bool_)
+        self._all = 0  # so many rows from the first on
 
     def add(self, rows: I64, count: int) -> None:
         """These were compared, of so many."""
-        self._grown(count)[rows] = True
+        flags = self._grown(count)
+        flags[rows] = True
+        if flags[:count].all():
+            self._all = count
+
+    def has_all(self, count: int) -> bool:
+        """Whether all of so many rows were compared; False may be wrong."""
+        return count <= self._all
 
     def others(self, rows: I64, count: int) -> I64:
         """Those of some rows that were not compared yet."""
@@ -116,7 +124,8 @@ class VectorSnapshot:
         rows = self._allowed_rows(None if allowed is None else frozenset(allowed))
         exhaustive = rows.count <= self.exact_limit
         candidates = rows.listed if exhaustive else self._candidates(rows, query, k)
-        self.compare(np.arange(len(self.keys)) if candidates is None else candidates)
+        if not self.compared.has_all(len(self.keys)):
+            self.compare(np.arange(len(self.keys)) if candidates is None else candidates)
         chosen, cosines = top_k(self.floats, query, k, candidates)
         if len(chosen) < min(k, rows.count) or not are_unit_vectors(self.floats[chosen]):
             raise corrupt("the floats of the vector index are not unit vectors")

@@ -16,7 +16,12 @@ import re
 from redask.core.rules.grounding import stems
 from redask.core.text import compiled_later
 
-_SUSPECT = re.compile(r":null\b|[A-Za-z0-9+/]{32}")
+_NULL = ":null"
+_RUN = b"1" * 32  # what is left of as many letters of a digest in a row
+_DIGEST_LETTERS = (
+    bytes(ord("1") if chr(code).isalnum() or chr(code) in "+/" else ord(" ") for code in range(128))
+    + b" " * 128
+)
 _HEX = re.compile(r"(?:[0-9a-f]{32,}|[0-9A-F]{32,})")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==")
 _PREFIX = compiled_later(r"(?:md5|sha-?[0-9]{1,3}|blake2[bs]|crc)[:\-]", re.IGNORECASE)
@@ -26,7 +31,7 @@ _LONGEST = 256
 
 def shown(payload: str, question: str) -> str:
     """The payload as this question's prompt shows it."""
-    if not payload.startswith("{") or _SUSPECT.search(payload) is None:
+    if not payload.startswith("{") or not _is_suspect(payload):
         return payload
     try:
         value = json.loads(payload)
@@ -38,6 +43,11 @@ def shown(payload: str, question: str) -> str:
         )
     except (ValueError, RecursionError):
         return payload
+
+
+def _is_suspect(payload: str) -> bool:
+    """Whether anything may be left out; a pattern takes ten times as long for a passage."""
+    return _NULL in payload or _RUN in payload.encode().translate(_DIGEST_LETTERS)
 
 
 def _kept(value: dict[str, object], asked: frozenset[str], question: str) -> dict[str, object]:
