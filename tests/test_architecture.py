@@ -78,6 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "server": _NOUNS
     | {"core.access.ask_shares", "core.access.credentials", "core.access.sign_in_delays"}
+    | {"core.access.tenant_paces"}
     | {"core.ports", "core.clauses", "core.serving_limits", "core.wire", "__version__"}
     | {"core.sql", "api.asynchronous", "api.event_stream"},
     "evaluation": _RULES | {"core.planning", "api"},

@@ -1,6 +1,8 @@
 """What `redask serve` takes on its command line, and what it refuses before it opens anything."""
 
 import gc
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,14 @@ from click.testing import CliRunner, Result
 
 from redask.cli import main
 from redask.cli.serve_commands import serve_command
+
+
+@pytest.fixture(autouse=True)
+def _own_turns() -> Iterator[None]:
+    """What a test sets of the interpreter is taken back."""
+    before = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(before)
 
 
 def run(*words: str) -> Result:
@@ -53,3 +63,11 @@ def test_what_a_server_starts_with_is_nothing_that_garbage_is_looked_for_in(
     finally:
         gc.unfreeze()
     assert capsys.readouterr().err == "redask: serving http://127.0.0.1:1\n"
+
+
+def test_threads_of_a_server_take_short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(sys, "setswitchinterval", told.append)
+    serve_command._ready([])
+    assert told == [0.0005]

@@ -91,6 +91,7 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("serve.user_waiting", "serving.user_waiting", None, "3", 3),
     ("serve.tenant_running", "serving.tenant_running", None, "4", 4),
     ("serve.tenant_waiting", "serving.tenant_waiting", None, "5", 5),
+    ("serve.tenant_rate", "serving.tenant_rate", 200, "50", 50),
     ("audit.seal.key", "sealing.key", None, '"k"', "k"),
     ("audit.seal.signer", "sealing.signer", None, '"s"', "s"),
     ("audit.seal.public_key", "sealing.public_key", None, '"p"', "p"),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -15,6 +16,7 @@ from waiting import SECONDS, until_true
 import redask
 from redask.core.access.ask_shares import AskClaim, AskQuota
 from redask.core.errors import Overloaded
+from redask.server import serving
 from redask.server.admission import Admission
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
@@ -87,17 +89,58 @@ def test_a_place_of_one_that_was_cancelled_is_free() -> None:
     asyncio.run(main())
 
 
+def test_a_tenants_flood_waits_while_others_ask_and_who_leaves_meanwhile_is_gone() -> None:
+    async def main() -> None:
+        admission = Admission(8, 2, rate=1)
+
+        async def asked(claim: AskClaim) -> str:
+            return await admission.of(claim).run(lambda: asyncio.sleep(0, "done"))
+
+        assert [await asked(MIA) for _ in range(9)] == ["done"] * 9  # alone, at any pace
+        assert await asked(EVA) == "done"
+        assert await asked(MIA) == "done"
+        flood = [asyncio.create_task(asked(each)) for each in (MIA, BO, MIA)]
+        await until_true(lambda: len(admission._early) == 3)
+        assert await asked(AskClaim("third", "tom")) == "done"
+        assert admission._early == [MIA, BO, MIA]
+        for each in flood:
+            each.cancel()
+        await asyncio.wait(flood)
+        assert not admission._early
+
+    asyncio.run(main())
+
+
+def test_those_that_wait_for_their_pace_count_among_those_that_wait() -> None:
+    async def main() -> None:
+        admission = Admission(1, 2, AskQuota(1, 2, 1, 2), rate=1)
+        for claim in (EVA, MIA):
+            await admission.of(claim).run(lambda: asyncio.sleep(0))
+        flood = [
+            asyncio.create_task(admission.of(MIA).run(lambda: asyncio.sleep(0))) for _ in range(3)
+        ]
+        await until_true(lambda: len(admission._early) == 3)
+        with pytest.raises(Overloaded, match="3 asks"):
+            await admission.of(MIA).run(lambda: asyncio.sleep(0))
+        for each in flood:
+            each.cancel()
+        await asyncio.wait(flood)
+
+    asyncio.run(main())
+
+
 class TwoTenants(ServerThread):
     """A server with few places, and the token of somebody of another tenant."""
 
     other: str
+    rate = 0
 
     def __enter__(self) -> "TwoTenants":
         with redask.open(self.directory, tenant="other", embedder="none") as db:
             db.put("plans", [{"id": 1, "text": "The ferry leaves at nine."}])
             db.add_user("eva", role="owner")
             self.other = db.make_token("eva")
-        self.admission = Admission(2, 2 * MANY)
+        self.admission = Admission(2, 2 * MANY, rate=self.rate)
         super().__enter__()
         return self
 
@@ -163,6 +206,49 @@ def test_another_tenants_ask_goes_on_while_one_user_has_hundreds_waiting(
             await asyncio.wait(waiting)
 
     assert "ferry" in server.run(main())
+
+
+class PacedTenants(TwoTenants):
+    """The same, where a tenant has one ask a second while others ask."""
+
+    rate = 1
+
+
+@pytest.fixture(scope="module")
+def paced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoTenants]:
+    where: dict[str, Any] = {"http_port": 0, "grpc_port": 0, "pg_port": 0}
+    with PacedTenants(tmp_path_factory.mktemp("paced") / "db", **where) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("ask", [by_http, by_mcp, by_grpc, by_postgres])
+def test_a_tenants_asks_by_any_transport_are_paced_while_another_asks(
+    paced: TwoTenants, ask: Any
+) -> None:
+    async def main() -> list[str]:
+        mia = await paced.db.signed_in(paced.tokens["mia"])
+        await paced.admission.of(mia.claim).run(lambda: asyncio.sleep(0))
+        asks = [asyncio.create_task(ask(paced)) for _ in range(2)]
+        await until_true(lambda: AskClaim("other", "eva") in paced.admission._early)
+        return [str(await each) for each in asks]
+
+    assert all("ferry" in each for each in paced.run(main()))
+
+
+def test_a_server_paces_tenants_by_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates: list[int] = []
+
+    def noted(*given: Any, **named: Any) -> Admission:
+        rates.append(named["rate"])
+        return Admission(*given, **named)
+
+    monkeypatch.setattr(serving, "Admission", noted)
+    server = ServerThread(tmp_path / "db", http_port=0)
+    server.admission = None  # type: ignore[assignment]  # so that it makes its own
+    with server:
+        assert rates == [200]
 
 
 def test_asks_over_http_have_the_share_of_who_signed_in(server: TwoTenants) -> None:

@@ -1,10 +1,12 @@
 """Bodies: so many bytes of one tenant at a time, and tenants take turns in being parsed."""
 
 import asyncio
+import gc
 import json
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from server_thread import ServerThread
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from waiting import SECONDS, until
 
 from redask.core.access.ask_shares import AskClaim
@@ -208,6 +210,7 @@ def test_a_short_rest_of_a_refused_body_is_dropped_and_the_connection_goes_on(
             while not reply.endswith(b"}}"):
                 reply += made.recv(4096)
             assert reply.startswith(b"HTTP/1.1 401")
+            assert b"connection: close" not in reply
             made.sendall(body)
 
 
@@ -227,11 +230,41 @@ def test_of_a_refused_body_that_is_announced_to_be_long_nothing_is_read(
         while not reply.endswith(b"}}"):
             reply += made.recv(4096)
         assert reply.startswith(b"HTTP/1.1 401")
+        assert b"\r\nconnection: close\r\n" in reply  # else a client would send the next one here
         made.sendall(b"[" * 1000)
         assert made.recv(1) == b""
         with pytest.raises(OSError, match=r"reset|pipe"):
             made.sendall(b"[" * 60_000_000)
     assert read == [len(head)]
+
+
+def test_whoever_sends_on_after_a_refusal_is_not_cut_off_while_the_reply_may_be_on_its_way(
+    server: ServerThread,
+) -> None:
+    head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += b"Content-Length: 60000000\r\n\r\n"
+    with socket.create_connection(_address(server), SECONDS) as made:
+        made.sendall(head)
+        assert made.recv(4096).startswith(b"HTTP/1.1 401")
+        for _ in range(10):  # a closed connection would answer the first of them with a reset
+            made.sendall(b"[")
+            time.sleep(0.01)
+
+
+def test_a_request_and_its_body_are_gone_when_it_was_answered(server: ServerThread) -> None:
+    def there() -> int:
+        return sum(isinstance(each, RequestResponseCycle) for each in gc.get_objects())
+
+    with httpx.Client(base_url=server.addresses[0]) as client:
+        gc.collect()
+        before = there()
+        gc.disable()  # else they may be found by chance
+        try:
+            for _ in range(10):
+                client.post("/v1/ask", content=b"[" * 1000)
+            assert there() <= before + 2  # the last one, which its connection knows
+        finally:
+            gc.enable()
 
 
 def test_a_long_body_and_the_request_behind_it_are_told_apart(

@@ -57,12 +57,14 @@ def written(inner: Any) -> Any:
 def test_a_long_result_is_sent_in_pieces_between_which_the_loop_works() -> None:
     taken: list[int] = []
     others: list[int] = []
+    ended: list[int] = []
 
     async def send(message: Any) -> None:
         taken.append(len(message.get("body", b"")))
 
     async def received() -> None:
-        reply = responses.encoded([b"[", b"1" * PIECE_BYTES, b"2" * PIECE_BYTES, b"]"])
+        pieces = [b"[", b"1" * PIECE_BYTES, b"2" * PIECE_BYTES, b"]"]
+        reply = responses.encoded(pieces, lambda: ended.append(len(taken)))
         assert reply.headers["content-length"] == str(2 * PIECE_BYTES + 2)
 
         async def other() -> None:
@@ -77,6 +79,7 @@ def test_a_long_result_is_sent_in_pieces_between_which_the_loop_works() -> None:
     asyncio.run(received())
     assert taken == [0, 1, PIECE_BYTES, PIECE_BYTES, 1, 0]
     assert others == [2, 3, 4, 5]
+    assert ended == [6]
 
 
 def test_a_long_result_arrives_whole(tmp_path: Path) -> None:
@@ -95,12 +98,15 @@ def test_a_client_that_takes_nothing_of_a_long_result_is_left(
 ) -> None:
     monkeypatch.setattr(responses, "SEND_SECONDS", 0.01)
     sent: list[str] = []
+    ended: list[bool] = []
 
     async def send(message: Any) -> None:
         sent.append(message["type"])
         if message["type"] == "http.response.body":
             await asyncio.Event().wait()
 
-    long = responses.encoded([b"1" * PIECE_BYTES] * 2)
+    long = responses.encoded([b"1" * PIECE_BYTES] * 2, lambda: ended.append(True))
+    assert not ended
     asyncio.run(long({}, None, send))  # type: ignore[arg-type]  # nothing is received
     assert sent == ["http.response.start", "http.response.body"]
+    assert ended == [True]

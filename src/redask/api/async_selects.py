@@ -8,7 +8,7 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from redask.api.select_rows import SelectRows
@@ -23,6 +23,7 @@ from redask.core.wire import json as canonical
 from redask.core.wire.row_json import for_browsers
 
 _T = TypeVar("_T")
+WaitForPlace = Callable[[float], Awaitable[None]]  # waits so many seconds at most
 _SELECT = re.compile(
     r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
 )
@@ -46,17 +47,29 @@ class AsyncSelects:
         )
 
     async def select_json(
-        self, sql: str, params: Sequence[object] = (), *, browsers: bool
+        self,
+        sql: str,
+        params: Sequence[object] = (),
+        *,
+        browsers: bool,
+        turn: WaitForPlace | None = None,
     ) -> list[bytes]:
-        """The rows as JSON for transports, in pieces: see `core.wire.row_json`."""
+        """The rows as JSON for transports, in pieces: see `core.wire.row_json`.
+
+        It begins after its `turn`, which has the time of a SELECT; what that takes is of its time.
+        """
         chosen, app = self._app.settings, self._app
+        left_ms, began = chosen.select_timeout_ms, time.monotonic()
+        if turn is not None:
+            await turn(left_ms / 1000)
+            left_ms = max(1, left_ms - int((time.monotonic() - began) * 1000))
 
         def encoded(caller: Caller, left: threading.Event) -> list[bytes]:
             _check(sql)
             pieces = app.selector.select_json(
                 *(sql, params, caller),
                 browsers=browsers,
-                timeout_ms=chosen.select_timeout_ms,
+                timeout_ms=left_ms,
                 max_rows=chosen.select_max_rows,
                 cancelled=left,
             )
@@ -76,11 +89,19 @@ class AsyncSelects:
         return await self._app.in_thread(rows.json_rows)
 
     async def query_json(
-        self, statement: str, params: Sequence[object] = (), *, browsers: bool
+        self,
+        statement: str,
+        params: Sequence[object] = (),
+        *,
+        browsers: bool,
+        turn: WaitForPlace | None = None,
     ) -> list[bytes]:
-        """The same as JSON, in pieces: a SELECT's become text in the process that made them."""
+        """The same as JSON, in pieces: a SELECT's become text in the process that made them.
+
+        A SELECT begins after its `turn`.
+        """
         if is_select(statement):
-            return await self.select_json(statement, params, browsers=browsers)
+            return await self.select_json(statement, params, browsers=browsers, turn=turn)
         rows: object = await self.execute(statement, params)
         return [canonical.encode(for_browsers(rows) if browsers else rows)]
 

@@ -258,7 +258,12 @@ def selector_of(
     work: dict[str, Callable[..., object]] = {}
     if embedder is not None:
         work = {"embed": embedder.embed, "cosines": similarity(embedder)}
-    made = process_selector(location, chosen, words, embedder, processes=processes, work=work)
+    made = process_selector(
+        *(location, chosen, words, embedder),
+        processes=processes,
+        work=work,
+        gives_way=not isinstance(embedder, REMOTE),
+    )
     return opened.enter_context(closing(made))
 
 

@@ -11,6 +11,7 @@ from redask.core.access.worker_shares import WorkerQuota
 from redask.core.ports import Embedder, Provider, Selector
 from redask.core.settings import Settings
 from redask.core.synonyms import Synonyms
+from redask.engine.processes.parent_threads import ParentThreads
 from redask.engine.processes.process_finder import ProcessFinder, ProcessQuoting
 from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.workers import Workers
@@ -26,8 +27,12 @@ def process_selector(
     *,
     processes: int,
     work: Mapping[str, Callable[..., object]],
+    gives_way: bool,
 ) -> ProcessSelector:
-    """SELECT in processes that can be ended; `work` is what they ask of this one."""
+    """SELECT in processes that can be ended; `work` is what they ask of this one.
+
+    It `gives_way` to other calls where it takes this machine's processor.
+    """
     quota = WorkerQuota(
         user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
     )
@@ -38,6 +43,7 @@ def process_selector(
         quota=quota,
         service=True,
         parent_work=work,
+        parent_threads=ParentThreads() if gives_way else None,
     ).warm()
 
 

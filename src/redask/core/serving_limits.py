@@ -12,6 +12,8 @@ tenants         whom this server serves, of several on one database; empty: all
 snapshots       where servers keep copies of their index that new ones start from; none if not given
 asks            how many of one user, and of one tenant, run and wait at once; see
                 `access.ask_shares`
+tenant_rate     how many of one tenant begin in a second, while others ask; see
+                `access.tenant_paces`
 
 A server may be several processes on one directory (`ProcessPlace`). What the operator gives all of
 it, each has its part of, rounded up: `part_of`.
@@ -43,6 +45,7 @@ class ServingLimits:
     user_waiting: int | None = None
     tenant_running: int | None = None
     tenant_waiting: int | None = None
+    tenant_rate: int = 200
     tenants: tuple[str, ...] = ()
     snapshots: str | None = None
 
@@ -98,6 +101,7 @@ def part_of(limits: ServingLimits, place: ProcessPlace) -> ServingLimits:
 
     connections, asks of a user and of a tenant    divided; None stays
     wrong_tokens                                   as given: the processes count together
+    tenant_rate                                    as given: it is what one process can do
     """
 
     def part(given: int | None) -> int | None:

@@ -300,6 +300,13 @@ ROWS: tuple[Setting, ...] = (
                     ("waiting", f"asks of one {whose} that wait; {part} if not given"),
                 )
             ),
+            (
+                "tenant_rate",
+                "tenant_rate",
+                values.whole(0, _MANY),
+                "asks and statements of one tenant that begin in a second, in each process, "
+                "while other tenants ask; 0 for any",
+            ),
         )
     ),
     *(

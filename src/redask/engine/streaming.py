@@ -26,7 +26,6 @@ from redask.engine.ask_state import AskState
 
 Hop = Callable[[Callable[[], Examined]], Awaitable[Examined]]  # run it in a thread
 Examine = Callable[..., Examined]
-_SHORT = 4096  # characters of an answer and its sources: less than a millisecond to examine
 
 
 @dataclass(slots=True)
@@ -113,10 +112,10 @@ class AnswerStream:
                 await self.run.token(passed)
 
     async def _examine(self, text: str) -> Examined:
-        """Examine a text: in a thread, unless it and the sources are short."""
+        """Examine a text: in a thread, unless it and what it cites are short."""
         question = self.run.ask.question
         work = partial(self.examine, text, self.sources, self._read, question, refused=self.refuses)
-        if len(text) + sum(len(source.payload) for source in self.sources) <= _SHORT:
+        if validation.is_short(text, self.sources):
             return work()
         return await self.hop(work)
 

@@ -1,9 +1,10 @@
 """Admission: `Admission` lets so many asks run and so many wait, and owns what runs.
 
 `at_once` asks run and `waiting` more wait, of which a user and a tenant have their part, and take
-turns: see `core.access.ask_shares`. Further ones are `Overloaded` and may be tried again after
-`RETRY_SECONDS`. Nothing was asked then, so there is no audit row. `of` a claim is the admission for
-asks of one user.
+turns: see `core.access.ask_shares`. A tenant that asks more often than `rate` allows waits before
+that, while others ask, too: see `core.access.tenant_paces`. Further ones are `Overloaded` and may
+be tried again after `RETRY_SECONDS`. Nothing was asked then, so there is no audit row. `of` a claim
+is the admission for asks of one user.
 
 Each ask runs in a task of its own: when a transport's task is cancelled, in whatever way its
 library does that, the ask is cancelled and still writes its audit row. `close` waits for all.
@@ -14,17 +15,61 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from redask.api.event_stream import events_of
 from redask.core.access.ask_shares import AskClaim, AskQuota, bounds_of, next_ask, too_many
+from redask.core.access.tenant_paces import TenantPaces
 from redask.core.errors import Cancelled, Overloaded
 from redask.core.model import Emit, Event
 
 RETRY_SECONDS = 1
+LONG_RESULTS = 4  # of a tenant, in memory until they were sent; it has fewer worker processes
 _T = TypeVar("_T")
 Disconnected = Callable[[], Coroutine[Any, Any, None]]  # returns when the client has
 _NOBODY = AskClaim()
 _Waiter = tuple[AskClaim, asyncio.Future[None]]
+
+
+class TenantTurns:
+    """So many of one tenant at once: `async with TenantTurns(1).of("north"): …`, in their order.
+
+    For work that holds up other tenants by its number: threads that encode rows have the
+    interpreter by turns, and a thread of another tenant waits for one turn of each; large results
+    that wait for their clients are in memory. A tenant that has nothing here is forgotten.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, tenant: str) -> asyncio.Semaphore:
+        """What lets in so many of a tenant."""
+        return self._turns.setdefault(tenant, asyncio.Semaphore(self._places))
+
+
+class ResultPlace:
+    """One place of those that a semaphore has, given back once, whoever does it."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self._places = places
+        self._is_held = False
+
+    async def begin(self, seconds: float) -> None:
+        """Wait for it, so long; then it is `Overloaded`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._places.acquire()
+        except TimeoutError:
+            message = "large results of this tenant are still being sent: try again soon"
+            raise Overloaded(message) from None
+        self._is_held = True
+
+    def end(self) -> None:
+        """Give it back, if it is held."""
+        if self._is_held:
+            self._is_held = False
+            self._places.release()
 
 
 @dataclass(slots=True)
@@ -34,12 +79,20 @@ class Admission:
     at_once: int = 64
     waiting: int = 256
     quota: AskQuota = field(default_factory=AskQuota)
+    rate: int = 0  # of one tenant a second, while others ask; 0 for any
+    _paces: TenantPaces = field(init=False)
+    _encoding: TenantTurns = field(default_factory=lambda: TenantTurns(1), init=False)
+    _results: TenantTurns = field(default_factory=lambda: TenantTurns(LONG_RESULTS), init=False)
+    _early: list[AskClaim] = field(default_factory=list, init=False)
     _running: list[AskClaim] = field(default_factory=list, init=False)
     _queue: list[_Waiter] = field(default_factory=list, init=False)
     _turns: dict[str | AskClaim, int] = field(default_factory=dict, init=False)
     _turn: int = field(default=0, init=False)
     _closed: bool = field(default=False, init=False)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        self._paces = TenantPaces(self.rate)
 
     def of(self, claim: AskClaim) -> "UserAdmission":
         """The admission for one user's asks."""
@@ -123,9 +176,11 @@ class Admission:
         if self._closed:
             raise Overloaded("the server is stopping")
         bounds = bounds_of(self.at_once, self.waiting, self.quota)
-        refusal = too_many(claim, [*self._running, *(each for each, _ in self._queue)], bounds)
+        admitted = [*self._running, *self._early, *(each for each, _ in self._queue)]
+        refusal = too_many(claim, admitted, bounds)
         if refusal is not None:
             raise refusal
+        await self._pace(claim)
         place = (claim, asyncio.get_running_loop().create_future())
         self._queue.append(place)
         self._begin_next()
@@ -140,6 +195,18 @@ class Admission:
                 self._running.remove(claim)
             self._begin_next()
             self._forget_turns()
+
+    async def _pace(self, claim: AskClaim) -> None:
+        """Wait until its tenant may have one more begin."""
+        loop = asyncio.get_running_loop()
+        seconds = self._paces.wait(claim.tenant, loop.time())
+        if seconds <= 0:
+            return
+        self._early.append(claim)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._early.remove(claim)
 
     def _begin_next(self) -> None:
         """Let those begin who may, in their order."""
@@ -169,6 +236,14 @@ class UserAdmission:
 
     admission: Admission
     claim: AskClaim
+
+    def encoding(self) -> asyncio.Semaphore:
+        """What lets one page of a tenant's rows be encoded at a time."""
+        return self.admission._encoding.of(self.claim.tenant)
+
+    def result(self) -> ResultPlace:
+        """A place for a result that is whole in memory until it was sent."""
+        return ResultPlace(self.admission._results.of(self.claim.tenant))
 
     async def run(
         self,

@@ -69,7 +69,9 @@ async def serve(
         public=limits.public,
     )
     admission = admission or Admission(
-        place.part(serving.at_once), place.part(serving.waiting), quota_of(limits)
+        *(place.part(serving.at_once), place.part(serving.waiting)),
+        quota=quota_of(limits),
+        rate=limits.tenant_rate,
     )
     stopping = stop or asyncio.Event()
     restart = asyncio.Event()

@@ -71,6 +71,25 @@ def test_sources_are_read_once_for_several_texts() -> None:
     assert read[1] is before[1]
 
 
+def test_what_is_read_of_the_sources_are_those_cited_and_results_of_statements() -> None:
+    long = tuple(Source(f"urn:reddb:row:t/{size}", "x" * size) for size in (10, 200, 3000))
+    assert validation.reading_size("One [^2].", long) == len("One [^2].") + 200
+    assert validation.reading_size("One [^3][^2][^3].", long) == len("One [^3][^2][^3].") + 3200
+    assert validation.reading_size("One [^9] [^x].", long) == len("One [^9] [^x].")
+    result = Source("urn:reddb:query:postgresql/SELECT%201", "y" * 40_000)
+    assert validation.reading_size("One.", (*long, result)) == len("One.") + 40_000
+
+
+def test_short_is_what_is_read_and_not_what_was_found() -> None:
+    text = "One [^1]."
+    bound = validation.SHORT - len(text)
+    others = tuple(Source(f"urn:reddb:row:t/{n}", "x" * 9000) for n in range(9))
+    assert validation.is_short(text, (Source("urn:reddb:row:t/a", "y" * bound), *others))
+    assert not validation.is_short(text, (Source("urn:reddb:row:t/a", "y" * (bound + 1)), *others))
+    assert validation.is_short("z" * validation.SHORT, others)
+    assert not validation.is_short("z" * (validation.SHORT + 1), others)
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n", " \t\r\n ", "\u3000"])
 def test_an_empty_or_blank_answer_is_one_malformed_issue(text: str) -> None:
     issue = Issue("malformed", (0, len(text)), "empty answer")

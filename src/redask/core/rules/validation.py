@@ -28,7 +28,7 @@ from enum import Enum
 
 from redask.core.model import Citation, Issue, Notice, Source, Strictness
 from redask.core.rules import citations
-from redask.core.rules.grounding import check, claim_issues, refused_answers
+from redask.core.rules.grounding import check, claim_issues, query_cells, refused_answers
 from redask.core.rules.grounding.check import Finding
 from redask.core.rules.grounding.source_text import SourceText
 
@@ -42,6 +42,7 @@ class ReadAnswer:
     findings: tuple[Finding, ...] = ()
 
 
+SHORT = 4096  # characters of an answer and of what it is compared with
 _EMPTY = "empty answer"
 _MARKERS, _CLAIMS = "citation markers", "claims and citation markers"
 _SAY = (
@@ -139,6 +140,21 @@ def examine(
     answer = ReadAnswer(text, markers, findings)
     issues = tuple(issue for each in CHECKS for issue in each(answer, sources))
     return Examined(markers.citations, issues, len(sources), answer.findings)
+
+
+def is_short(text: str, sources: Sequence[Source]) -> bool:
+    """Whether `examine` takes less than a millisecond, by what it reads."""
+    return len(text) <= SHORT and reading_size(text, sources) <= SHORT
+
+
+def reading_size(text: str, sources: Sequence[Source]) -> int:
+    """How many characters `examine` reads: the answer's, and those of what it is compared with."""
+    cited = {each.source_index for each in citations.parse(text, len(sources)).citations}
+    return len(text) + sum(
+        len(source.payload)
+        for index, source in enumerate(sources)
+        if index in cited or query_cells.is_query(source)
+    )
 
 
 def doubt(examined: Examined, numbers: Collection[int], judge: str) -> Examined:

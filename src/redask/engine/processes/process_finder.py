@@ -23,8 +23,6 @@ from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.retrieval import Hits
 from redask.engine.workers import Workers
 
-_SHORT = 4096  # characters of an answer and its sources: less than a millisecond to examine
-
 
 @dataclass(frozen=True, slots=True)
 class ProcessFinder:
@@ -70,7 +68,7 @@ class ProcessFinder:
         refused: bool = False,
     ) -> Examined:
         """As `SourceFinder.examine`."""
-        if len(text) + sum(len(source.payload) for source in sources) <= _SHORT:
+        if validation.is_short(text, sources):
             return validation.examine(text, sources, read, question, refused=refused)
         found: Examined = self.call("examine", None, text, tuple(sources), question, refused)
         return found

@@ -39,6 +39,7 @@ from redask.core.ports import (
     TableShape,
 )
 from redask.core.ports.selecting import SELECT_BYTES, SelectPage
+from redask.engine.processes.parent_threads import ParentThreads
 from redask.engine.processes.worker_messages import WorkerLimits, packed
 from redask.engine.processes.worker_processes import WorkerProcesses
 from redask.engine.processes.worker_talk import ParentWork
@@ -65,6 +66,7 @@ class ProcessSelector:
         quota: WorkerQuota | None = None,
         service: bool = False,
         parent_work: ParentWork | None = None,
+        parent_threads: ParentThreads | None = None,
     ) -> None:
         """`service`: the factory makes what the processes serve, not a selector."""
         self._pool = WorkerProcesses(
@@ -74,6 +76,7 @@ class ProcessSelector:
             limits=limits,
             quota=quota,
             parent_work=parent_work,
+            parent_threads=parent_threads,
             work="the SELECT",
             deadline_setting="select.timeout_ms",
         )

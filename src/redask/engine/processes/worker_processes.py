@@ -61,6 +61,7 @@ from redask.core.errors import (
 )
 from redask.core.ports import Cancellation
 from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.parent_threads import ParentThreads
 from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
 from redask.engine.processes.worker_memory import is_full
 from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed
@@ -93,16 +94,21 @@ class WorkerProcesses:
         limits: WorkerLimits | None = None,
         quota: WorkerQuota | None = None,
         parent_work: ParentWork | None = None,
+        parent_threads: ParentThreads | None = None,
         work: str = "the work",
         deadline_setting: str = "timeout_seconds",
     ) -> None:
         """`work` and `deadline_setting` are for messages: what took too long, and what says so.
 
-        `parent_work` is what workers may have this process do: see `worker_talk`.
+        `parent_work` is what workers may have this process do: see `worker_talk`; in
+        `parent_threads`, which are closed with the pool, where it takes the processor for long.
         """
         self._limits = limits or WorkerLimits()
         self._order = StartOrder(factory, arguments, self._limits)
-        self._talk = WorkerTalk(self._limits, lambda: self._closed, parent_work or {})
+        self._parent_threads = parent_threads
+        self._talk = WorkerTalk(
+            self._limits, lambda: self._closed, parent_work or {}, parent_threads
+        )
         self._size = size
         self._quota = quota or WorkerQuota()
         self._work = work
@@ -187,6 +193,8 @@ class WorkerProcesses:
             self._orders.put(None)
             self._starter.join()
         self._end(0)  # what it was just starting
+        if self._parent_threads is not None:
+            self._parent_threads.close()
         with self._lock:
             for worker in self._idle:  # the others are closed by who uses them
                 worker.channel.close()

@@ -2,7 +2,7 @@
 
     the worker says       what comes of it
     PAGE                  it is given on
-    ASKED                 the parent does it, in the thread of the call: see `ParentWork`
+    ASKED                 the parent does it, in the thread of the call or in `parent_threads`
     VALUE, DONE           the end
     ERROR                 raised
     LEAVING               raised, and the worker is replaced
@@ -16,10 +16,12 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from redask.core.errors import WAS_CLOSED, AskError, Cancelled, LimitExceeded, StoreFailed
 from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.parent_threads import ParentThreads
 from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
 from redask.engine.processes.worker_messages import WorkerLimits, packed, unpacked
 from redask.engine.processes.worker_process import START_SECONDS, WorkerProcess
@@ -38,6 +40,7 @@ class WorkerTalk:
     limits: WorkerLimits
     closed: Callable[[], bool]
     parent_work: ParentWork
+    parent_threads: ParentThreads | None = None
 
     def run(
         self, worker: WorkerProcess, kind: bytes, request: bytes, call: WorkerCall
@@ -56,7 +59,7 @@ class WorkerTalk:
                 if kind == messages.PAGE:
                     yield unpacked(payload)
                 elif kind == messages.ASKED:
-                    reply = self._reply(payload)
+                    reply = self._reply(worker, payload)
                     call.next_look()
                     worker.channel.send(messages.REPLY, reply, until=call.end)
                 else:
@@ -80,11 +83,15 @@ class WorkerTalk:
                 "a worker process ended in the middle of its work", detail=how
             ) from None
 
-    def _reply(self, payload: bytes) -> bytes:
+    def _reply(self, worker: WorkerProcess, payload: bytes) -> bytes:
         """Do what a worker asks for, which is bounded. → whether it went well, and what came"""
         name, arguments = unpacked(payload)
         try:
-            return packed((True, self.parent_work[name](*arguments)))
+            work = partial(self.parent_work[name], *arguments)
+            if self.parent_threads is not None:
+                tenant = worker.served.tenant if worker.served else ""
+                work = partial(self.parent_threads.run, tenant, worker.niceness, work)
+            return packed((True, work()))
         except AskError as error:
             return packed((False, error))
         except Exception:

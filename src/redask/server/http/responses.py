@@ -67,11 +67,12 @@ def disconnected(request: Request) -> Disconnected:
     return returned
 
 
-def encoded(pieces: Sequence[bytes]) -> Response:
-    """What is JSON already."""
+def encoded(pieces: Sequence[bytes], sent: Callable[[], None]) -> Response:
+    """What is JSON already; `sent` is called once nothing of it is here any more, or little."""
     if sum(map(len, pieces)) <= PIECE_BYTES:
+        sent()
         return Response(b"".join(pieces), media_type=JSON)
-    return _LongJson(pieces)
+    return _LongJson(pieces, sent)
 
 
 class _LongJson(Response):
@@ -81,14 +82,15 @@ class _LongJson(Response):
     client leaves for later. When the client takes nothing for SEND_SECONDS, the reply ends there.
     """
 
-    def __init__(self, pieces: Sequence[bytes]) -> None:
+    def __init__(self, pieces: Sequence[bytes], sent: Callable[[], None]) -> None:
         size = str(sum(map(len, pieces)))
         super().__init__(headers={"Content-Length": size}, media_type=JSON)
         self._pieces = pieces
+        self._sent = sent
 
     async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             for piece in self._pieces:
                 async with asyncio.timeout(SEND_SECONDS):
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -96,6 +98,9 @@ class _LongJson(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
             return
+        finally:
+            self._pieces = ()
+            self._sent()
 
 
 class EventStream(Response):

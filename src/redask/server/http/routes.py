@@ -159,10 +159,17 @@ class HttpTransport:
             raise BadAsk("statement: expected a text", detail="statement")
         if not isinstance(params, list):
             raise BadAsk("params: expected a list", detail="params")
-        rows = await self._sessions.room(session).run(
-            lambda: session.query_json(statement, params, browsers=True), disconnected(request)
-        )
-        return responses.encoded([b'{"rows":', *rows, b"}"])
+        room = self._sessions.room(session)
+        turn = room.result()
+        try:
+            rows = await room.run(
+                lambda: session.query_json(statement, params, browsers=True, turn=turn.begin),
+                disconnected(request),
+            )
+        except BaseException:
+            turn.end()
+            raise
+        return responses.encoded([b'{"rows":', *rows, b"}"], turn.end)
 
     async def put(self, request: Request) -> Response:
         session = await self._sessions.of(request)

@@ -5,8 +5,9 @@
                 also when they are the rest of the body of a request that was refused
     rest        what is left of the body of a request that was answered is dropped, and after
                 REST_BYTES of it the connection: who is refused before a body is read sends on.
-                Where more than that was announced nothing of it is read: the client has
-                LINGER_SECONDS for the reply, while what it sends waits in the kernel
+                Where more than that was announced nothing of it is read: the reply says
+                `Connection: close`, and the client has LINGER_SECONDS for it, while what it sends
+                waits in the kernel
     head        a head, a trailer or a chunk extension longer than HEAD_BYTES is refused
     pipelining  only SLICE bytes are parsed at a time, and none while parsed requests wait: a
                 parsed request takes a hundred times its bytes. What must be body is no request:
@@ -25,6 +26,7 @@ complete. Deadlines of bodies and responses are in `routes` and `responses`.
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -67,6 +69,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._progressed = False
         self._rest = 0  # bytes of a body that nobody wants any more
         self._to_come = 0  # of the body, by what its head announced
+        self._is_last = False  # the reply that is sent says that the connection is closed
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -129,10 +132,9 @@ class TimeoutProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        is_last = self._running is self.cycle  # else what is to come is of the next
         super().on_response_complete()
         self.limits.used(self)
-        if is_last and self._to_come > REST_BYTES:
+        if self._is_last:
             self._linger()
         self._parse()
 
@@ -147,7 +149,22 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         self._running = cycle
-        super()._start_asgi_task(cycle, app)
+        super()._start_asgi_task(cycle, partial(self._answered, cycle, app))
+
+    async def _answered(self, cycle: Any, app: Any, scope: Any, receive: Any, send: Any) -> None:
+        """Have the application answer; `_send` is nowhere but here, lest a body outlive its end."""
+        await app(scope, receive, partial(self._send, cycle, send))
+
+    async def _send(self, cycle: Any, send: Any, message: Any) -> None:
+        """Send a piece of a reply; its head tells when nothing more is read after it."""
+        is_newest = cycle is self.cycle  # else what is to come is of the next
+        if cycle.response_started or not is_newest or self._to_come <= REST_BYTES:
+            await send(message)
+            return
+        self._is_last = True
+        cycle.keep_alive = False  # which has uvicorn say so, and close at once
+        await send(message)
+        cycle.keep_alive = True  # `_linger` closes
 
     def _parse(self) -> None:
         """Parse what arrived, unless parsed requests wait."""

@@ -228,8 +228,11 @@ def test_markers_are_those_of_the_citations(answer: str) -> None:
 def test_hostile_answers_take_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
-        began = time.process_time()
-        claims.split(text)
-        return time.process_time() - began
+        taken = []
+        for _ in range(3):
+            began = time.process_time()
+            claims.split(text)
+            taken.append(time.process_time() - began)
+        return min(taken)  # garbage is looked for at any time
 
-    assert seconds(400_000) < 40 * max(seconds(40_000), 0.01)
+    assert seconds(400_000) < 60 * max(seconds(40_000), 0.01)  # quadratic: 100 times

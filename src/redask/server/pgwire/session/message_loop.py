@@ -69,11 +69,11 @@ class MessageLoop:
         self, connection: ClientConnection, planner: Planner, admission: UserAdmission
     ) -> None:
         self._connection = connection
-        self._planner = planner
-        self._admission = admission
+        self._planner, self._admission = planner, admission
         self._state = planner.state
         self._prepared = planner.state.prepared
-        self._sender = ResultSender(connection, self._check_cancelled, planner.style)
+        turn = admission.encoding()
+        self._sender = ResultSender(connection, self._check_cancelled, planner.style, turn)
         self._skips_to_sync = False
         self._running: asyncio.Task[Any] | None = None
         self._cancel_reason: str | None = None

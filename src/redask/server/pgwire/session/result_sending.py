@@ -1,6 +1,7 @@
 """Sends the rows of a result, however many: `ResultSender`, with a page in memory at a time.
 
-Reading a page that is on disk, and encoding more than a few values, happens in a thread. Between
+Reading a page that is on disk, and encoding more than a few values, happens in a thread, one page
+of a tenant at a time (`turn`). Between
 pages it waits for a client that reads slowly, gives other sessions their turn, and stops where
 `check` raises: a cancel request, or statement_timeout.
 """
@@ -27,10 +28,12 @@ class ResultSender:
         connection: ClientConnection,
         check: Callable[[], None],
         style: Callable[[], ResultStyle] = lambda: PLAIN,
+        turn: asyncio.Semaphore | None = None,
     ) -> None:
         self._connection = connection
         self._check = check
         self._style = style  # of the session, by now
+        self._turn = turn or asyncio.Semaphore()
 
     async def data_rows(
         self,
@@ -67,7 +70,8 @@ class ResultSender:
             if is_short and result.in_memory:
                 count, encoded = page()
             else:
-                count, encoded = await asyncio.to_thread(page)
+                async with self._turn:
+                    count, encoded = await asyncio.to_thread(page)
             if not count:
                 raise StoreFailed("the rows of the result are gone")
             place += count
