@@ -15,10 +15,14 @@ import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from faults import shim
+
+if TYPE_CHECKING:
+    from faults.injecting import InjectionPoint, Injector
 
 MEMORY = Path("/dev/shm")
 
@@ -56,13 +60,7 @@ def run(directory: Path, given: argparse.Namespace) -> int:
     if given.only:
         points = [each for each in points if any(each.name.startswith(o) for o in given.only)]
     if given.most and given.most < len(points):
-        spread = [points[n * len(points) // given.most] for n in range(given.most)]
-        for point in points:  # a call that the spread misses, in place of one of its operation
-            operation, _, call = point.name.rpartition(": ")
-            if not any(f": {call.split()[0]} " in each.name for each in spread):
-                same = [n for n, each in enumerate(spread) if each.name.startswith(f"{operation}:")]
-                spread[same[-1]] = point
-        points = spread
+        points = spread_over(points, given.most, injector)
     if given.list:
         for point in points:
             print(point.name)
@@ -89,6 +87,24 @@ def run(directory: Path, given: argparse.Namespace) -> int:
     wrong = sum(bool(each.wrong) for each in verdicts)
     print(f"{len(hit)} injected, {wrong} wrong, {len(verdicts) - len(hit)} not struck")
     return int(wrong > 0)
+
+
+def spread_over(
+    points: list["InjectionPoint"], most: int, injector: "Injector"
+) -> list["InjectionPoint"]:
+    """So many points, evenly spread; a call that is missed takes a place of its operation."""
+    spread = [points[n * len(points) // most] for n in range(most)]
+    taken: set[int] = set()  # what stands for a call is not replaced for another one
+    for point in filter(injector.is_counted, points):
+        operation, _, call = point.name.rpartition(": ")
+        if any(f": {call.split()[0]} " in each.name for each in spread):
+            continue
+        same = [n for n, each in enumerate(spread) if each.name.startswith(f"{operation}:")]
+        free = [n for n in same if n not in taken]
+        if free:
+            spread[free[-1]] = point
+            taken.add(free[-1])
+    return spread
 
 
 if __name__ == "__main__":

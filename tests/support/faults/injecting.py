@@ -100,6 +100,10 @@ class Injector:
             for number in range(1, calls[fault.call] + _MARGIN)
         ]
 
+    def is_counted(self, point: InjectionPoint) -> bool:
+        """Whether the operation made that call when undisturbed: the margin is beyond that."""
+        return point.number <= self._calls[point.operation][point.fault.call]
+
     def inject(self, point: InjectionPoint) -> Verdict:
         """Disturb, then look."""
         operation = self._operations[point.operation]
